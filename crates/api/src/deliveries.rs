@@ -23,7 +23,7 @@ use crate::query::QueryPairs;
 use crate::refusal::Refused;
 
 pub(crate) use create::create;
-pub(crate) use instead::{approve_instead, cancel_instead, give_instead, order_instead};
+pub(crate) use instead::{approve_instead, cancel_instead, merge_instead, retry_instead};
 pub(crate) use orders::{DeliveryVerb, edit, order};
 pub(crate) use query::NEEDS;
 

@@ -4,7 +4,6 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use client::wire::{MergeRequest, Merged, Pending, Reason};
-use domain::delivery::{self, Act, Delivery, Rules};
 use domain::effect::{Action, EffectState};
 use domain::facts::PullState;
 use domain::ids::{CommitSha, JobId};
@@ -17,7 +16,7 @@ use engine::wait::WaitState;
 use jiff::Timestamp;
 
 use crate::auth::AuthenticatedCaller;
-use crate::deliveries::give_instead;
+use crate::deliveries::merge_instead;
 use crate::http_api::ApiInner;
 use crate::refusal::Refused;
 use crate::{outcome, view};
@@ -39,6 +38,7 @@ pub(crate) async fn merge(
     api: &ApiInner,
     (name, who): (&str, &AuthenticatedCaller),
     wanted: MergeRequest,
+    key: Option<&str>,
 ) -> Result<Response, Refused> {
     if wanted.force {
         let detail = "`force`: nothing can be forced: it is merged once its checks have passed";
@@ -49,7 +49,7 @@ pub(crate) async fn merge(
     api.backend.refuse_superseded(&named).await?;
     let style = MergeStyle {
         method: wanted.merge_method,
-        title: wanted.commit_title,
+        title: wanted.commit_title.clone(),
         delete_branch: wanted.delete_branch,
     };
     let style = &api.backend.merge_style(&named.job, &style).await?;
@@ -57,17 +57,8 @@ pub(crate) async fn merge(
     if let Some(merged) = merged(&found, wanted.sha.as_ref()) {
         return Ok(Json(merged).into_response());
     }
-    let act = Act::Merge {
-        head: wanted.sha.clone(),
-        style: style.clone(),
-    };
-    let ordered_at = api.backend.now();
-    let actor = who.actor();
-    let order = |delivery: &Delivery, rules: &Rules| {
-        delivery::merge_order(delivery, (&named.job, act.clone()), (&actor, rules))
-    };
-    let of_delivery = give_instead(api, &named.job, &order, who).await?;
-    if of_delivery.is_some() {
+    let order = (&wanted, style);
+    if let Some(ordered_at) = merge_instead(api, &named.job, order, (who, key)).await? {
         // Its delivery gives the word; what stands against the merge is answered all the same.
         return answered(api, &named.job, (None, ordered_at)).await;
     }

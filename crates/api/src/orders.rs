@@ -8,14 +8,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use axum::{Extension, Json};
 use client::wire::{ApproveRequest, CancelRequest, IDEMPOTENCY_KEY, Message, RetryRequest};
-use domain::delivery::Act;
 use domain::effect::Action;
 use domain::redact::presentable;
 use sha2::{Digest, Sha256};
 
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, Sent};
-use crate::deliveries::{approve_instead, cancel_instead, order_instead};
+use crate::deliveries::{approve_instead, cancel_instead, retry_instead};
 use crate::http_api::{ApiInner, SharedState};
 use crate::refusal::Refused;
 use crate::{merge, outcome, reach, register, view};
@@ -121,10 +120,10 @@ async fn carry_out(
     let name = &reach::must_reach_job(api, who, name).await?;
     match verb {
         Verb::Say => say(api, (name, who), &body::order(sent)?, key).await,
-        Verb::Approve => approve(api, (name, who), body::maybe_order(sent)?).await,
-        Verb::Merge => merge::merge(api, (name, who), body::maybe_order(sent)?).await,
-        Verb::Cancel => cancel(api, (name, who), body::maybe_order(sent)?).await,
-        Verb::Retry => retry(api, (name, who), body::maybe_order(sent)?).await,
+        Verb::Approve => approve(api, (name, who), body::maybe_order(sent)?, key).await,
+        Verb::Merge => merge::merge(api, (name, who), body::maybe_order(sent)?, key).await,
+        Verb::Cancel => cancel(api, (name, who), body::maybe_order(sent)?, key).await,
+        Verb::Retry => retry(api, (name, who), body::maybe_order(sent)?, key).await,
         Verb::Register => register::register(api, (name, who), body::maybe_order(sent)?).await,
     }
 }
@@ -165,10 +164,11 @@ async fn approve(
     api: &ApiInner,
     (name, who): (&str, &AuthenticatedCaller),
     approve: ApproveRequest,
+    key: Option<&str>,
 ) -> Result<Response, Refused> {
     let named = api.backend.find(name).await?.by(who.who(None));
     let read = approve.plan_id.as_ref();
-    if let Some(answer) = approve_instead(api, &named.job, read, who).await? {
+    if let Some(answer) = approve_instead(api, &named.job, read, (who, key)).await? {
         return Ok(answer);
     }
     let effect_ref = api.backend.approve_plan(&named, read).await?;
@@ -179,6 +179,7 @@ async fn cancel(
     api: &ApiInner,
     (name, who): (&str, &AuthenticatedCaller),
     cancel: CancelRequest,
+    key: Option<&str>,
 ) -> Result<Response, Refused> {
     let by = who.who(cancel.by.as_deref());
     let named = api.backend.find(name).await?.by(by.clone());
@@ -188,7 +189,7 @@ async fn cancel(
         false => None,
     };
     let closing = pull.as_ref().map(|pull| (pull, by.as_str()));
-    if let Some(answer) = cancel_instead(api, &named.job, closing, who).await? {
+    if let Some(answer) = cancel_instead(api, &named.job, closing, (who, key)).await? {
         return Ok(answer);
     }
     let job = if cancel.close_pull {
@@ -203,13 +204,12 @@ async fn retry(
     api: &ApiInner,
     (name, who): (&str, &AuthenticatedCaller),
     retry: RetryRequest,
+    key: Option<&str>,
 ) -> Result<Response, Refused> {
     let named = api.backend.find(name).await?.by(who.who(None));
     api.backend.refuse_superseded(&named).await?;
-    let act = Act::Retry {
-        reason: retry.reason.clone(),
-    };
-    if let Some(answer) = order_instead(api, &named.job, act, who).await? {
+    let reason = retry.reason.clone();
+    if let Some(answer) = retry_instead(api, &named.job, reason, (who, key)).await? {
         return Ok(answer);
     }
     let job = api

@@ -45,7 +45,7 @@ use serde::{Deserialize, Serialize};
 
 pub use adhoc::of_job;
 pub use apply::{apply, was_taken, with_issue_left};
-pub use asks::{announces_failure, asking, is_failed_by, is_past, open_events};
+pub use asks::{announces_failure, asking, is_failed_by, is_past, open_events, whole_plan_url};
 pub use closed::Closed;
 pub use create::{CHILDREN_MAX, create, is_same_trigger};
 pub use due::{

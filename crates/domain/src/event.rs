@@ -159,6 +159,9 @@ pub enum DeliveryAsk {
     Checkpoint {
         /// The phase.
         phase: Phase,
+        /// The plan, if that is the phase: as much as an event has room for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        plan: Option<Plan>,
     },
     /// A verdict about a head.
     Review {
@@ -193,7 +196,7 @@ impl DeliveryAsk {
         match self {
             Self::Start => "A delivery waits to be started.".to_owned(),
             Self::Plan => "A delivery waits for its plan.".to_owned(),
-            Self::Checkpoint { phase } => {
+            Self::Checkpoint { phase, .. } => {
                 format!("A delivery waits at a checkpoint: its phase {phase} is done.")
             }
             Self::Review { pull, head } => {

@@ -10,8 +10,8 @@ mod tests;
 
 pub use channel::Channel;
 pub use inbox::{INBOX_HOLD, LeaseLost, ReturnMode};
-pub(crate) use message::shows_whole;
 pub use message::{ActionableEvent, Links, MESSAGE_BYTES_MAX, message};
+pub(crate) use message::{fitting_plan, shows_whole};
 pub use notice::{Notice, Notify};
 pub use resume::{InvalidResume, Resume};
 

@@ -11,7 +11,8 @@ mod transcripts;
 use std::borrow::Cow;
 
 use domain::delivery::{
-    self, ChildState, Command, Delivery, Gate, IssueRef, Phase, Rules, RunStatus, TransitionError,
+    self, Act, Actor, ChildState, Command, Delivery, Gate, IssueRef, Phase, Rules, RunStatus,
+    TransitionError,
 };
 use domain::ids::{CommitSha, DeliveryId, EventId};
 use domain::job::Job;
@@ -73,20 +74,31 @@ impl Backend {
         id: &DeliveryId,
         command: &Command,
     ) -> Result<Delivery, Error> {
-        self.command_by_place(id, |_, _| Ok(command.clone())).await
+        let named = (command.id.as_str(), &command.by);
+        self.command_by_place(id, named, |_, _| Ok(command.act.clone()))
+            .await
     }
 
-    /// Takes the command that follows from where a delivery is at the very moment.
+    /// Takes the command that follows from where a delivery is at the very moment. One that was taken before changes nothing,
+    /// wherever the delivery is by now.
     pub async fn command_by_place(
         &self,
         id: &DeliveryId,
-        command: impl Fn(&Delivery, &Rules) -> Result<Command, TransitionError>,
+        (command_id, by): (&str, &Actor),
+        act: impl Fn(&Delivery, &Rules) -> Result<Act, TransitionError>,
     ) -> Result<Delivery, Error> {
-        let command = &command;
+        let act = &act;
         decide_again(format!("delivery {id}"), || async move {
             let found = self.must::<Delivery>(id).await?;
+            if delivery::was_taken(&found.value, command_id) {
+                return Ok(Some(found.value));
+            }
             let rules = self.delivery_rules(&found.value).await?;
-            let input = delivery::Input::Command(command(&found.value, &rules)?);
+            let input = delivery::Input::Command(Command {
+                id: command_id.to_owned(),
+                by: by.clone(),
+                act: act(&found.value, &rules)?,
+            });
             let step = delivery::apply(&found.value, &input, self.now(), &rules)?;
             let mut unit = self.unit();
             let answered = self.save_delivery(&mut unit, Some(&found), &step).await?;

@@ -3,13 +3,14 @@
 use domain::delivery::Delivery;
 use domain::effect::Effect;
 use domain::event::Event;
-use domain::ids::{DeliveryId, JobId, RepoName};
+use domain::ids::{DeliveryId, JobId, RepoName, RunId};
 use domain::job::Job;
 use domain::pipeline::{Pipeline, Requirement};
 use serde::Serialize;
 
 use crate::keys;
 use crate::ports::{PageToken, RecordsError};
+use crate::readings::TranscriptPage;
 use crate::settings::TrackedPull;
 use crate::store::{Store, Versioned, decode};
 
@@ -35,8 +36,21 @@ pub struct JobExport {
 pub struct DeliveryExport {
     /// The delivery, open or closed.
     pub delivery: Delivery,
+    /// What it announced before it had a job, in order of observation; later events are with its job.
+    pub events: Vec<Event>,
+    /// What was said and done in its runs, as far as that is kept.
+    pub transcripts: Vec<TranscriptExport>,
     /// Its own effects with their outcomes; those of its job and its pull request are with the job.
     pub effects: Vec<Effect>,
+}
+
+/// What was said and done in a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TranscriptExport {
+    /// The run.
+    pub run: RunId,
+    /// The kept pages in order.
+    pub pages: Vec<TranscriptPage>,
 }
 
 impl Store {
@@ -54,13 +68,35 @@ impl Store {
             let Some(found) = self.get::<Delivery>(&id.value).await? else {
                 continue;
             };
-            let effects = self.effects(&keys::delivery_pk(&id.value)).await?;
+            let pk = keys::delivery_pk(&id.value);
             exports.push(DeliveryExport {
+                events: self.events_below(&pk).await?,
+                transcripts: self.transcripts_of(&found.value).await?,
+                effects: values(self.effects(&pk).await?),
                 delivery: found.value,
-                effects: values(effects),
             });
         }
         Ok((exports, page.next))
+    }
+
+    async fn transcripts_of(
+        &self,
+        delivery: &Delivery,
+    ) -> Result<Vec<TranscriptExport>, RecordsError> {
+        let pk = keys::delivery_pk(&delivery.id);
+        let mut transcripts = Vec::new();
+        for run in &delivery.runs {
+            if run.transcript.is_none() {
+                continue;
+            }
+            let found = self.children(&pk, &keys::transcript_of(&run.id)).await?;
+            let pages = of_one_reading(values(found));
+            if !pages.is_empty() {
+                let run = run.id.clone();
+                transcripts.push(TranscriptExport { run, pages });
+            }
+        }
+        Ok(transcripts)
     }
 
     /// The runs of a repository's pipeline, the oldest first.
@@ -131,6 +167,17 @@ impl Store {
             evidence: values(self.children(&pk, keys::EVIDENCE).await?),
         })
     }
+}
+
+/// The pages of the reading that the first of them is of: later ones may be left of a longer reading before.
+fn of_one_reading(mut pages: Vec<TranscriptPage>) -> Vec<TranscriptPage> {
+    let Some(first) = pages.first() else {
+        return pages;
+    };
+    let (read_at, count) = (first.read_at, first.pages);
+    pages.truncate(usize::try_from(count).unwrap_or(usize::MAX));
+    pages.retain(|page| page.read_at == read_at);
+    pages
 }
 
 fn values<T>(found: Vec<Versioned<T>>) -> Vec<T> {

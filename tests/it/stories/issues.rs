@@ -151,9 +151,9 @@ async fn straight_through(webhooks: bool) {
     order(&world, number, Act::Start).await;
     until(&world, number, "plan/succeeded").await;
     let planned = delivery(&world, number).await.expect("a delivery");
-    assert!(planned.plan.is_some(), "{planned:?}");
     world.pass(MINUTE * 30).await;
     assert_eq!(world.sandbox.counters().approve_calls, 0);
+    question_shows_plan(&world, &planned).await;
 
     order(&world, number, Act::APPROVE).await;
     until(&world, number, "close/succeeded").await;
@@ -169,6 +169,21 @@ async fn straight_through(webhooks: bool) {
         "zero bytes while it progresses"
     );
     world.finish().await;
+}
+
+/// The question at the checkpoint of a plan is enough to approve it.
+async fn question_shows_plan(world: &World, delivery: &Delivery) {
+    let (job, plan) = (delivery.task.job.as_ref(), delivery.plan.as_ref());
+    let (job, plan) = (job.expect("a job"), plan.expect("a plan"));
+    let events = world.backend.store.events(job).await.expect("a store");
+    let asked = events.iter().find(|it| it.what.kind() == "checkpoint");
+    let message = domain::wake::message(asked.expect("a question"), None);
+    let shown = message.payload.expect("a plan");
+    assert_eq!(shown["phase"], "plan");
+    assert_eq!(shown["plan_id"], plan.id.as_str());
+    let title = shown["steps"][0]["title"].as_str().expect("a step");
+    let first = format!("1. {title}");
+    assert!(plan.content.starts_with(&first), "{first}: {plan:?}");
 }
 
 /// Its phases, what was asked of people before there was a job, and what was done for its job.

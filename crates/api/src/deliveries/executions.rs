@@ -11,11 +11,11 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use axum::{Extension, Json};
 use client::wire::{AnalysisRequest, CollectRequest, ExecuteDelivery, FixDelivery};
-use domain::delivery::{self, Act, Command, CommandKind, Delivery, Execution, FEEDBACK_CHARS_MAX};
+use domain::delivery::{self, Act, CommandKind, Delivery, Execution, FEEDBACK_CHARS_MAX};
 use domain::ids::DeliveryId;
 use engine::jobs::adoption::Adoption;
 
-use super::orders::{command, command_id, no_delivery};
+use super::orders::{command, command_id, no_delivery, text_of};
 use super::{named, requests, runs, shown};
 use crate::adopt;
 use crate::auth::AuthenticatedCaller;
@@ -56,17 +56,9 @@ async fn begin(
     stored(&api, &id, &who).await?;
     let by = who.actor();
     // By where the delivery is when it is saved, so that no order meets another phase than it was meant for.
-    let ordered = api.backend.command_by_place(&id, |delivery, rules| {
-        let act = match delivery::was_taken(delivery, &command_id) {
-            // Its id is known: whatever the act is, it changes nothing.
-            true => Act::Start,
-            false => delivery::execution(delivery, wanted, reason.clone(), (&by, rules))?,
-        };
-        Ok(Command {
-            id: command_id.clone(),
-            by: by.clone(),
-            act,
-        })
+    let order = (command_id.as_str(), &by);
+    let ordered = api.backend.command_by_place(&id, order, |delivery, rules| {
+        delivery::execution(delivery, wanted, reason.clone(), (&by, rules))
     });
     ordered.await?;
     tracing::info!(delivery.id = %id, %by, ?wanted, "an execution of a delivery was ordered");
@@ -151,8 +143,7 @@ pub(crate) async fn analyse(
     }
     let (id, run) = runs::failed(&api, at).await?;
     stored(&api, &id, &who).await?;
-    // Plain fields with text keys always serialize.
-    let text = serde_json::to_string(&wanted).unwrap_or_default();
+    let text = text_of(&wanted);
     let command_id = command_id(&api, key, &format!("analysis:{}:{text}", run.id));
     let act = Act::Analyse {
         run: Some(run.id.clone()),

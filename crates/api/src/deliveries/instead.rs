@@ -3,43 +3,38 @@
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
-use client::wire::{Pending, Reason};
-use domain::delivery::{self, Act, Command, CommandKind, Delivery, Rules, TransitionError};
+use client::wire::{ApproveDelivery, CancelDelivery, MergeRequest, Pending, Reason, RetryDelivery};
+use domain::delivery::{self, Act, CommandKind, Delivery, Rules, TransitionError};
 use domain::ids::{DeliveryId, JobId, PlanId, PullRef};
+use domain::pull::MergeStyle;
+use jiff::Timestamp;
 
-use super::orders::command_id;
+use super::orders::{DeliveryVerb, command_id, text_of};
 use crate::auth::AuthenticatedCaller;
 use crate::http_api::ApiInner;
 use crate::refusal::Refused;
 use crate::{outcome, view};
 
-/// Gives an order to the delivery of a job; none for a job that belongs to none.
-pub(crate) async fn order_instead(
+/// Who orders, and the name under which the order is carried out once.
+pub(crate) type NamedCaller<'a> = (&'a AuthenticatedCaller, Option<&'a str>);
+
+/// A retry of a job; none for a job that belongs to no delivery.
+pub(crate) async fn retry_instead(
     api: &ApiInner,
     job: &JobId,
-    act: Act,
-    who: &AuthenticatedCaller,
+    reason: Option<String>,
+    caller: NamedCaller<'_>,
 ) -> Result<Option<Response>, Refused> {
-    let answers_job = match &act {
-        Act::Cancel | Act::Retry { .. } => true,
-        Act::Approve { .. }
-        | Act::Merge { .. }
-        | Act::Start
-        | Act::Reject { .. }
-        | Act::Verdict(_)
-        | Act::Plan { .. }
-        | Act::Split { .. }
-        | Act::Edit(_)
-        | Act::Collect { .. }
-        | Act::Analyse { .. } => false,
+    let sent = RetryDelivery { reason };
+    let request = DeliveryVerb::Retry.request(&text_of(&sent));
+    let act = Act::Retry {
+        reason: sent.reason,
     };
-    let Some(id) = give_instead(api, job, &|_, _| Ok(act.clone()), who).await? else {
-        return Ok(None);
-    };
-    if answers_job {
-        return Ok(Some(shown(api, job).await?));
+    let order = |_: &Delivery, _: &Rules| Ok(act.clone());
+    match give_instead(api, job, (&request, &order), caller).await? {
+        Some(_) => Ok(Some(shown(api, job).await?)),
+        None => Ok(None),
     }
-    Ok(Some(later(&id, outcome::pauses(api, job).await?)))
 }
 
 /// A cancellation of a job, and the close of its pull request in the name of who orders it: that is also taken once
@@ -48,17 +43,22 @@ pub(crate) async fn cancel_instead(
     api: &ApiInner,
     job: &JobId,
     closing: Option<(&PullRef, &str)>,
-    who: &AuthenticatedCaller,
+    caller: NamedCaller<'_>,
 ) -> Result<Option<Response>, Refused> {
-    let is_left = closing.is_some() && is_called_off(api, job, who).await?;
-    let answer = match is_left {
-        true => Some(shown(api, job).await?),
-        false => order_instead(api, job, Act::Cancel, who).await?,
-    };
-    if let (Some(_), Some((pull, by))) = (&answer, closing) {
+    let is_left = closing.is_some() && is_called_off(api, job, caller.0).await?;
+    if !is_left {
+        let request = DeliveryVerb::Cancel.request(&text_of(&CancelDelivery {}));
+        let order = |_: &Delivery, _: &Rules| Ok(Act::Cancel);
+        let taken = give_instead(api, job, (&request, &order), caller).await?;
+        if taken.is_none() {
+            return Ok(None);
+        }
+    }
+    let answer = shown(api, job).await?;
+    if let Some((pull, by)) = closing {
         api.backend.close_pull(pull, by).await?;
     }
-    Ok(answer)
+    Ok(Some(answer))
 }
 
 /// Whether the delivery of a job takes no cancellation since it was cancelled before, or is over.
@@ -87,39 +87,67 @@ pub(crate) async fn approve_instead(
     api: &ApiInner,
     job: &JobId,
     read: Option<&PlanId>,
-    who: &AuthenticatedCaller,
+    caller: NamedCaller<'_>,
 ) -> Result<Option<Response>, Refused> {
-    let by = who.actor();
+    let sent = ApproveDelivery {
+        sha: None,
+        plan_id: read.cloned(),
+    };
+    let request = DeliveryVerb::Approve.request(&text_of(&sent));
+    let by = caller.0.actor();
     let act = |delivery: &Delivery, rules: &Rules| {
         delivery::plan_approval(delivery, (job, read), (&by, rules))
     };
-    match give_instead(api, job, &act, who).await? {
-        Some(id) => Ok(Some(later(&id, outcome::pauses(api, job).await?))),
+    match give_instead(api, job, (&request, &act), caller).await? {
+        Some(taken) => Ok(Some(later(&taken.id, outcome::pauses(api, job).await?))),
         None => Ok(None),
     }
 }
 
-/// Gives an order that follows from where the delivery of a job is; none for a job that belongs to none.
-pub(crate) async fn give_instead(
+/// An order to merge the pull request of a job. Returns since when its delivery gives the word for it.
+pub(crate) async fn merge_instead(
     api: &ApiInner,
     job: &JobId,
-    act: &(impl Fn(&Delivery, &Rules) -> Result<Act, TransitionError> + Sync),
-    who: &AuthenticatedCaller,
-) -> Result<Option<DeliveryId>, Refused> {
+    (wanted, style): (&MergeRequest, &MergeStyle),
+    caller: NamedCaller<'_>,
+) -> Result<Option<Timestamp>, Refused> {
+    let request = format!("merge:{}", text_of(wanted));
+    let merge = Act::Merge {
+        head: wanted.sha.clone(),
+        style: style.clone(),
+    };
+    let by = caller.0.actor();
+    let act = |delivery: &Delivery, rules: &Rules| {
+        delivery::merge_order(delivery, (job, merge.clone()), (&by, rules))
+    };
+    let taken = give_instead(api, job, (&request, &act), caller).await?;
+    let given_at = |taken: Delivery| match taken.review.approved {
+        Some(approved) => approved.at,
+        // The same order as before, and what it was about is gone.
+        None => api.backend.now(),
+    };
+    Ok(taken.map(given_at))
+}
+
+/// Gives an order that follows from where the delivery of a job is; none for a job that belongs to none. The same request
+/// under the same name is one order.
+async fn give_instead(
+    api: &ApiInner,
+    job: &JobId,
+    (request, act): (
+        &str,
+        &(impl Fn(&Delivery, &Rules) -> Result<Act, TransitionError> + Sync),
+    ),
+    (who, key): NamedCaller<'_>,
+) -> Result<Option<Delivery>, Refused> {
     let Some(id) = api.backend.must_job(job).await?.value.delivery else {
         return Ok(None);
     };
-    let (name, by) = (command_id(api, None, ""), who.actor());
-    let command = |delivery: &Delivery, rules: &Rules| {
-        Ok(Command {
-            id: name.clone(),
-            by: by.clone(),
-            act: act(delivery, rules)?,
-        })
-    };
-    api.backend.command_by_place(&id, command).await?;
+    let (name, by) = (command_id(api, key, request), who.actor());
+    let named = (name.as_str(), &by);
+    let taken = api.backend.command_by_place(&id, named, act).await?;
     tracing::info!(delivery.id = %id, job.id = %job, %by, "an order about a job was given to its delivery");
-    Ok(Some(id))
+    Ok(Some(taken))
 }
 
 fn later(id: &DeliveryId, reasons: Vec<Reason>) -> Response {

@@ -58,6 +58,11 @@ impl DeliveryVerb {
         }
     }
 
+    /// The request that its name stands for, whichever route it came by.
+    pub(super) fn request(self, text: &str) -> String {
+        format!("{}:{text}", self.path())
+    }
+
     /// What is wanted, and how it is told apart from other requests under the same name.
     fn act(self, sent: Sent) -> Result<(Act, String), Refused> {
         match self {
@@ -81,9 +86,14 @@ fn read<T: Serialize + DeserializeOwned>(
     sent: T,
     act: impl FnOnce(T) -> Result<Act, Refused>,
 ) -> Result<(Act, String), Refused> {
-    // Plain fields with text keys always serialize.
-    let text = serde_json::to_string(&sent).unwrap_or_default();
+    let text = text_of(&sent);
     Ok((act(sent)?, text))
+}
+
+/// What was sent, to tell it apart from other requests under the same name.
+pub(super) fn text_of(sent: &impl Serialize) -> String {
+    // Plain fields with text keys always serialize.
+    serde_json::to_string(sent).unwrap_or_default()
 }
 
 /// What serves an order.
@@ -101,8 +111,8 @@ async fn carry_out(
     let key = body::idempotency_key(&headers)?;
     let (act, text) = verb.act(sent)?;
     let id = named(&api, path).await?;
-    let request = format!("{}:{text}", verb.path());
-    give(&api, (&id, act), &who, command_id(&api, key, &request)).await
+    let command_id = command_id(&api, key, &verb.request(&text));
+    give(&api, (&id, act), &who, command_id).await
 }
 
 /// `PATCH /api/deliveries/{delivery}`.

@@ -15,12 +15,13 @@ use engine::ports::Key;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use tokio::sync::watch;
+use ulid::Ulid;
 
 use crate::metrics::add_account;
 use crate::world::{SESSION, TOKEN, World};
 
 /// A completion that was seen so many seconds from now.
-async fn seen(world: &World, job: &JobId, name: &str, seconds: i64) -> String {
+pub(crate) async fn seen(world: &World, job: &JobId, name: &str, seconds: i64) -> String {
     let event = event(world, job, name, seconds);
     put(world, &event).await;
     event.id.to_string()
@@ -40,6 +41,30 @@ fn event(world: &World, job: &JobId, name: &str, seconds: i64) -> Event {
         seq: None,
         aid: EventContext::default(),
     }
+}
+
+/// The question whether a delivery is to be started, which was seen so many seconds from now, before it has a job.
+pub(crate) async fn start_asked(
+    world: &World,
+    delivery: &DeliveryId,
+    (id, seconds): (EventId, i64),
+) -> String {
+    let key = keys::delivery_event(delivery, &id);
+    let start = Event {
+        id,
+        job: None,
+        what: Occurrence::Delivery {
+            ask: DeliveryAsk::Start,
+            summary: "Add search".to_owned(),
+        },
+        aid: EventContext {
+            delivery: Some(delivery.clone()),
+            ..EventContext::default()
+        },
+        ..event(world, &JobId::from_ulid(Ulid(1)), "start", seconds)
+    };
+    put_at(world, key, &start).await;
+    start.id.to_string()
 }
 
 async fn put(world: &World, event: &Event) {
@@ -222,21 +247,8 @@ async fn an_open_event_is_listed_however_many_came_after_it() {
     let made = world.post("/api/deliveries", &order).await.ok(201);
     let id: DeliveryId = made["id"].as_str().unwrap().parse().unwrap();
     let found = world.backend.must::<Delivery>(&id).await.unwrap();
-    let start = Event {
-        id: open_events(&found.value).remove(0),
-        job: None,
-        what: Occurrence::Delivery {
-            ask: DeliveryAsk::Start,
-            summary: "Add search".to_owned(),
-        },
-        aid: EventContext {
-            delivery: Some(id.clone()),
-            ..EventContext::default()
-        },
-        ..event(&world, &job, "start", -299)
-    };
-    let of_delivery = start.id.to_string();
-    put_at(&world, keys::delivery_event(&id, &start.id), &start).await;
+    let asked = open_events(&found.value).remove(0);
+    let of_delivery = start_asked(&world, &id, (asked, -299)).await;
     for n in 0..120 {
         let recorded = Event {
             audience: Audience::Nobody,

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use domain::delivery::{Checks, Delivery, Phase, PullGlimpse, RunStatus, Work as SessionWork};
-use domain::ids::{DeliveryId, JobId};
+use domain::delivery::{
+    Checks, Delivery, JobGlimpse, Phase, Plan, PullGlimpse, RunStatus, Work as SessionWork,
+};
+use domain::ids::{DeliveryId, JobId, PlanId};
 use domain::merge::{Judgement, MissingChecksCause, Reason};
 use domain::pull::Approval;
 use engine::backend::IndexEntry;
@@ -56,6 +58,37 @@ async fn change(world: &World, id: &DeliveryId, edit: impl FnOnce(&mut Delivery)
     let key = keys::delivery(id);
     unit.put(key, &next, Some(found.version), IndexEntry::default());
     world.backend.commit(unit).await.unwrap();
+}
+
+async fn place(world: &World, id: &DeliveryId) -> (Phase, RunStatus) {
+    let found = world.backend.must::<Delivery>(id).await.unwrap().value;
+    (found.phase, found.run_status)
+}
+
+/// Puts a delivery at the checkpoint of its plan.
+async fn show_plan(world: &World, (id, job): (&DeliveryId, &JobId), plan: &str) {
+    let plan: PlanId = plan.parse().unwrap();
+    change(world, id, |delivery| {
+        (delivery.phase, delivery.run_status) = (Phase::Plan, RunStatus::Succeeded);
+        delivery.task.pull = None;
+        delivery.plan = Some(Plan {
+            id: plan.clone(),
+            content: "1. Tidy".to_owned(),
+            generated_at: delivery.created_at,
+            model: None,
+            cwd: None,
+            target_files: Vec::new(),
+        });
+        delivery.seen.job = Some(JobGlimpse {
+            job: job.clone(),
+            attempt: 1,
+            work: SessionWork::Planned(plan),
+            pull: None,
+            told_at: None,
+            approved_elsewhere: false,
+        });
+    })
+    .await;
 }
 
 /// Plays the dispatcher: passes the delivery's word on to the pull request, and judges that anew.
@@ -135,33 +168,9 @@ async fn the_approval_of_a_plan_passes_no_other_checkpoint() {
         let answer = world.post(&format!("/jobs/{job}/approve"), &body).await;
         assert_eq!(answer.code(409), "no_open_plan", "{body}");
     }
-    let place = async || {
-        let found = world.backend.must::<Delivery>(&id).await.unwrap().value;
-        (found.phase, found.run_status)
-    };
+    let place = async || place(&world, &id).await;
     assert_eq!(place().await, (Phase::Implement, RunStatus::Succeeded));
-    let plan: domain::ids::PlanId = "p1".parse().unwrap();
-    change(&world, &id, |delivery| {
-        delivery.phase = Phase::Plan;
-        delivery.task.pull = None;
-        delivery.plan = Some(domain::delivery::Plan {
-            id: plan.clone(),
-            content: "1. Tidy".to_owned(),
-            generated_at: delivery.created_at,
-            model: None,
-            cwd: None,
-            target_files: Vec::new(),
-        });
-        delivery.seen.job = Some(domain::delivery::JobGlimpse {
-            job: job.clone(),
-            attempt: 1,
-            work: SessionWork::Planned(plan),
-            pull: None,
-            told_at: None,
-            approved_elsewhere: false,
-        });
-    })
-    .await;
+    show_plan(&world, (&id, &job), "p1").await;
     let moved = json!({ "plan_id": "p2" });
     let answer = world.post(&format!("/jobs/{job}/approve"), &moved).await;
     assert_eq!(answer.code(409), "plan_moved");
@@ -220,4 +229,77 @@ async fn the_pull_request_of_what_was_cancelled_can_be_closed_afterwards() {
     let answer = world.post(&path, &json!({ "close_pull": true })).await;
     answer.ok(200);
     assert!(closing().await);
+}
+
+/// The name stands for the order on the delivery's own route, too.
+#[tokio::test(start_paused = true)]
+async fn a_cancellation_and_a_retry_under_a_name_are_carried_out_once() {
+    let world = World::new().await;
+    let (id, job) = of_delivery(&world, (Phase::Implement, RunStatus::Running)).await;
+    let failed = (Phase::Implement, RunStatus::Failed);
+    let ways = |verb: &str| {
+        [
+            format!("/jobs/{job}/{verb}"),
+            format!("/jobs/{job}:{verb}"),
+            format!("/api/deliveries/{id}/{verb}"),
+        ]
+    };
+    for path in ways("cancel") {
+        world.post_named(&path, &json!({}), "one").await.ok(200);
+        assert_eq!(place(&world, &id).await, failed, "{path}");
+    }
+    let error = world.backend.must::<Delivery>(&id).await.unwrap();
+    let error = error.value.error;
+    let [retry, again, own] = ways("retry");
+    let reason = json!({ "reason": "Smaller" });
+    world.post_named(&retry, &reason, "one").await.ok(200);
+    assert_ne!(place(&world, &id).await, failed);
+    change(&world, &id, |delivery| {
+        delivery.run_status = RunStatus::Failed;
+        delivery.error = error;
+    })
+    .await;
+    for path in [&retry, &again, &own] {
+        world.post_named(path, &reason, "one").await.ok(200);
+        assert_eq!(place(&world, &id).await, failed, "{path}");
+    }
+    // Another name, or other words under the same name, are another order.
+    world.post_named(&retry, &json!({}), "one").await.ok(200);
+    assert_ne!(place(&world, &id).await, failed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_approval_under_a_name_is_carried_out_once() {
+    let world = World::new().await;
+    let (id, job) = of_delivery(&world, (Phase::Plan, RunStatus::Succeeded)).await;
+    show_plan(&world, (&id, &job), "p1").await;
+    let path = format!("/jobs/{job}/approve");
+    let read = json!({ "plan_id": "p1" });
+    for _ in 0..2 {
+        let taken = world.post_named(&path, &read, "one").await.ok(202);
+        assert_eq!(taken["ask_again"], format!("/api/deliveries/{id}"));
+        let running = (Phase::Implement, RunStatus::Running);
+        assert_eq!(place(&world, &id).await, running);
+    }
+    let own = format!("/api/deliveries/{id}/approve");
+    world.post_named(&own, &read, "one").await.ok(200);
+    let other = world.post_named(&path, &read, "two").await;
+    assert_eq!(other.code(409), "no_open_plan");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_order_to_merge_under_a_name_is_answered_as_before() {
+    let world = World::new().await;
+    let (id, job) = of_delivery(&world, (Phase::Verify, RunStatus::Pending)).await;
+    let missing = vec![Reason::CiNeverStarted {
+        cause: MissingChecksCause::NoWorkflow,
+    }];
+    let path = format!("/jobs/{job}/merge");
+    let order = || world.post_named(&path, &json!({}), "one");
+    let first = tokio::join!(order(), judge(&world, &id, missing)).0;
+    assert_eq!(first.code(409), "merge_refused");
+    world.clock.advance(SignedDuration::from_mins(1));
+    world.messages().await;
+    assert_eq!(order().await.code(409), "merge_refused");
+    assert_eq!(world.messages().await, [], "nothing is read for it again");
 }

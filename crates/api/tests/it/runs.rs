@@ -1,9 +1,12 @@
 //! Runs of deliveries over HTTP, and what was said and done in them.
 
+use std::time::Duration;
+
+use api::ApiState;
 use domain::conversation::Role;
 use domain::delivery::{Delivery, EntryKind, Run, TranscriptEntry, TranscriptState};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::DeliveryId;
+use domain::ids::{DeliveryId, EventId};
 use domain::job::{Phase, Watch};
 use domain::pipeline::{Part, PartWork, SprintPart};
 use domain::session::SessionState;
@@ -14,8 +17,11 @@ use engine::ports::{Clock, Expect};
 use engine::readings::TranscriptPage;
 use engine::work::Work;
 use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
 
 use crate::deliveries::{as_caller, token};
+use crate::events::{seen, start_asked};
 use crate::pages::Browser;
 use crate::world::{Answer, TOKEN, World};
 
@@ -78,7 +84,7 @@ async fn keep(world: &World, (id, run): (&DeliveryId, &Run), pages: &[Transcript
 
 /// Plays the dispatcher that reads a transcript.
 async fn reads(world: &World, (id, run): (&DeliveryId, &Run), pages: &[TranscriptPage]) {
-    let mut again = tokio::time::interval(std::time::Duration::from_millis(10));
+    let mut again = tokio::time::interval(Duration::from_millis(10));
     let wanted = Work::Transcript {
         id: id.clone(),
         run: run.id.clone(),
@@ -375,7 +381,7 @@ async fn the_session_of_a_sprint_is_not_collected() {
 
 /// Plays the dispatcher that finds no such session.
 async fn finds_no_session(world: &World) {
-    let mut again = tokio::time::interval(std::time::Duration::from_millis(10));
+    let mut again = tokio::time::interval(Duration::from_millis(10));
     let id = loop {
         let mut asked = world.messages().await.into_iter();
         let adopt = asked.find_map(|work| {
@@ -428,25 +434,78 @@ async fn a_session_that_there_is_not_cannot_be_collected() {
     assert_eq!(refused.code(422), "other_repository");
 }
 
-#[tokio::test]
-async fn the_events_of_a_delivery_are_its_own_and_those_of_its_jobs() {
-    let world = World::new().await;
-    let (id, _) = planned(&world, TranscriptState::None).await;
+/// The kinds and ids of the events of a page.
+fn told(page: &Value) -> Vec<(&str, &str)> {
+    let events = page["events"].as_array().unwrap().iter();
+    let it = events.map(|event| (event["kind"].as_str(), event["event_id"].as_str()));
+    it.map(|(kind, id)| (kind.unwrap(), id.unwrap())).collect()
+}
+
+/// The address of the events of a delivery that come from now on.
+async fn from_now_on(world: &World, id: &DeliveryId) -> String {
     let at = format!("/api/deliveries/{id}/events");
     let none = world.get(&format!("{at}?limit=0")).await.ok(200);
     assert_eq!(none["events"], json!([]));
-    let cursor = none["cursor"].as_str().unwrap();
-    let same = world.get(&format!("{at}?after={cursor}")).await.ok(200);
+    format!("{at}?after={}", none["cursor"].as_str().unwrap())
+}
+
+#[tokio::test]
+async fn the_events_of_a_delivery_are_its_own_and_those_of_its_jobs() {
+    let world = World::new().await;
+    let (id, run) = planned(&world, TranscriptState::None).await;
+    let (other, of_other) = planned(&world, TranscriptState::None).await;
+    let path = from_now_on(&world, &id).await;
+    let theirs = EventId::from_name("theirs");
+    let own = start_asked(&world, &id, (EventId::from_name("own"), 1)).await;
+    start_asked(&world, &other, (theirs, 1)).await;
+    let (job, of_other) = (run.job.unwrap(), of_other.job.unwrap());
+    let of_job = seen(&world, &job, "of the job", 2).await;
+    seen(&world, &of_other, "of another job", 2).await;
+    let page = world.get(&path).await.ok(200);
+    let expected = [("start", own.as_str()), ("completed", of_job.as_str())];
+    assert_eq!(told(&page), expected);
+    assert_eq!(page["events"][0]["delivery_id"], id.as_str());
+    assert_eq!(page["events"][1]["job_id"], job.as_str());
+    assert_eq!(page["more"], json!(false));
+    let first = world.get(&format!("{path}&limit=1")).await.ok(200);
     assert_eq!(
-        (&same["events"], &same["more"]),
-        (&json!([]), &json!(false))
+        (told(&first), &first["more"]),
+        (vec![expected[0]], &json!(true))
     );
+    let at = format!("/api/deliveries/{id}/events");
+    let cursor = page["cursor"].as_str().unwrap();
+    let none = world.get(&format!("{at}?after={cursor}")).await.ok(200);
+    assert_eq!(none["events"], json!([]));
     for odd in ["job=latest", "after=x", "limit=101", "wait_seconds=x"] {
         let refused = world.get(&format!("{at}?{odd}")).await;
         assert_eq!(refused.code(400), "bad_parameter", "{odd}");
     }
     let none = world.get("/api/deliveries/0123456789ab/events").await;
     assert_eq!(none.code(404), "no_such_delivery");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_empty_answer_is_held_until_an_event_of_the_delivery_comes() {
+    let mut world = World::new().await;
+    let (id, run) = planned(&world, TranscriptState::None).await;
+    let (other, _) = planned(&world, TranscriptState::None).await;
+    let (_stop, stopped) = watch::channel(false);
+    let state = ApiState::new(world.backend.clone(), vec![TOKEN.into()]);
+    world.router = api::router(state.holding(stopped));
+    let path = from_now_on(&world, &id).await;
+    let path = format!("{path}&wait_seconds=20");
+    let began = Instant::now();
+    let mut held = std::pin::pin!(world.get(&path));
+    let soon = Duration::from_secs(5);
+    let early = timeout(soon, &mut held).await;
+    assert!(early.is_err(), "nothing has come: {early:?}");
+    start_asked(&world, &other, (EventId::from_name("theirs"), 0)).await;
+    let early = timeout(soon, &mut held).await;
+    assert!(early.is_err(), "it is another's: {early:?}");
+    let of_job = seen(&world, &run.job.unwrap(), "it", 0).await;
+    let page = held.await.ok(200);
+    assert_eq!(told(&page), [("completed", of_job.as_str())]);
+    assert!(began.elapsed() < Duration::from_secs(20));
 }
 
 #[tokio::test]

@@ -24,6 +24,9 @@ pub(crate) const EXPORT_SCHEMA: u32 = 1;
 /// Records or jobs read at once: a page of the largest bodies has 6 MB.
 const PAGE: usize = 100;
 
+/// Deliveries read at once: each has its transcripts with it, of at most 192 KB a run.
+const DELIVERIES_AT_ONCE: usize = 10;
+
 /// Prints everything that was asked for.
 pub(crate) async fn run(args: ExportArgs, here: &CommandContext) -> Result<()> {
     let now = SystemClock.now();
@@ -186,7 +189,7 @@ fn of_source(source: &Source) -> Value {
 async fn export_deliveries(store: &Store) -> Result<u64> {
     let (mut after, mut lines) = (None, 0);
     loop {
-        let page = store.delivery_exports(after, PAGE).await;
+        let page = store.delivery_exports(after, DELIVERIES_AT_ONCE).await;
         let (page, next) = page.context("reading the deliveries")?;
         for export in &page {
             line(of_delivery(export))?;
@@ -232,7 +235,7 @@ fn of_requirement(found: &Requirement) -> Value {
     })
 }
 
-/// A delivery at a glance, then as it is stored. Its runs and its plan are in it.
+/// A delivery at a glance, then as it is stored. Its runs and its plan are in it, and what was said in its runs is beside it.
 fn of_delivery(export: &DeliveryExport) -> Value {
     let delivery = &export.delivery;
     let mut told = json!({

@@ -52,6 +52,9 @@ fn an_export_has_sources_jobs_and_deliveries() {
     assert_eq!(delivery["phase"], "plan");
     assert_eq!(delivery["delivery"]["runs"], json!([]));
     assert_eq!(delivery["delivery"]["issue"], "acme/shop#12");
+    for beside in ["events", "transcripts"] {
+        assert_eq!(delivery[beside], json!([]), "{beside}");
+    }
 }
 
 #[test]

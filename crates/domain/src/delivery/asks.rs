@@ -10,6 +10,8 @@ use super::{
 };
 use crate::event::{Audience, DeliveryAsk, ErrorCause, Event, Occurrence};
 use crate::ids::{DeliveryId, EventId, digest};
+use crate::job::{self, Job};
+use crate::wake;
 
 /// The decision that is asked for where a delivery waits; a review is asked for with its head.
 pub(super) fn asks(delivery: &Delivery) -> Option<Want> {
@@ -31,7 +33,9 @@ fn asked(delivery: &Delivery) -> Option<(DeliveryAsk, Audience)> {
     }
     if delivery.awaits_approval() {
         let phase = delivery.phase;
-        return Some((DeliveryAsk::Checkpoint { phase }, Audience::Human));
+        let plan = delivery.plan.as_ref().filter(|_| phase == Phase::Plan);
+        let plan = plan.map(|plan| wake::fitting_plan(&plan.to_steps()));
+        return Some((DeliveryAsk::Checkpoint { phase, plan }, Audience::Human));
     }
     let is_planning = (delivery.phase, delivery.run_status) == (Phase::Plan, RunStatus::Running)
         && delivery.children.is_empty();
@@ -40,6 +44,21 @@ fn asked(delivery: &Delivery) -> Option<(DeliveryAsk, Audience)> {
         PlanBy::Human if is_planning => Some((DeliveryAsk::Plan, Audience::Human)),
         PlanBy::Agent | PlanBy::Human | PlanBy::Jules => None,
     }
+}
+
+/// Address at the HTTP API of the whole plan of which a question shows a part: what its session said, else the delivery
+/// itself. `None` where the question shows all of it.
+pub fn whole_plan_url(delivery: &Delivery, ask: &DeliveryAsk, job: Option<&Job>) -> Option<String> {
+    let DeliveryAsk::Checkpoint {
+        plan: Some(shown), ..
+    } = ask
+    else {
+        return None;
+    };
+    let said = job.and_then(|job| job::whole_plan_url(job, &shown.id));
+    let plan = delivery.plan.as_ref();
+    let is_cut = plan.is_some_and(|plan| plan.to_steps() != *shown);
+    said.or_else(|| is_cut.then(|| format!("/api/deliveries/{}", delivery.id)))
 }
 
 /// The approval that is asked for while it is all that a merge waits for: of the agent, as for a job without a delivery.

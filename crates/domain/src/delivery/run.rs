@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Executor, Phase, TranscriptState, Verdict};
 use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, RunId, SessionId};
 use crate::job::{self, EndReason, Job, Origin};
-use crate::session::SessionState;
+use crate::session::{self, PlanStep, SessionState};
 
 /// Most runs of one delivery: with everything else that is known of it, its record has to stay under the store's 64 KB.
 pub const RUNS_MAX: usize = 40;
@@ -238,8 +238,8 @@ pub struct Plan {
 
 impl Plan {
     /// Jules's plan as text, one numbered step after the other.
-    pub fn of_steps(plan: &crate::session::Plan, at: Timestamp) -> Self {
-        let step = |(place, step): (usize, &crate::session::PlanStep)| {
+    pub fn of_steps(plan: &session::Plan, at: Timestamp) -> Self {
+        let step = |(place, step): (usize, &PlanStep)| {
             let text = format!("{}. {}", place.saturating_add(1), step.title.trim());
             match step.description.trim() {
                 "" => text,
@@ -254,6 +254,38 @@ impl Plan {
             model: None,
             cwd: None,
             target_files: Vec::new(),
+        }
+    }
+
+    /// Its steps: the numbered ones, each with the lines after it; before the first number each line is a step.
+    pub(super) fn to_steps(&self) -> session::Plan {
+        let mut steps: Vec<PlanStep> = Vec::new();
+        let mut numbered: usize = 0;
+        let step = |title: &str| PlanStep {
+            title: title.to_owned(),
+            description: String::new(),
+        };
+        let lines = self.content.lines();
+        for line in lines.filter(|line| !line.trim().is_empty()) {
+            let number = format!("{}. ", numbered.saturating_add(1));
+            if let Some(title) = line.strip_prefix(&number) {
+                numbered = numbered.saturating_add(1);
+                steps.push(step(title));
+            } else if let Some(last) = steps.last_mut().filter(|_| numbered > 0) {
+                let gap = if last.description.is_empty() {
+                    ""
+                } else {
+                    "\n"
+                };
+                last.description.push_str(gap);
+                last.description.push_str(line);
+            } else {
+                steps.push(step(line));
+            }
+        }
+        session::Plan {
+            id: self.id.clone(),
+            steps,
         }
     }
 }

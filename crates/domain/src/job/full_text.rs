@@ -4,18 +4,29 @@ use jiff::Timestamp;
 
 use super::log::{REASON_BYTES_MAX, TEXT_BYTES_MAX};
 use super::watch::Watch;
-use super::{Job, PendingPlan};
+use super::{Job, PendingPlan, Phase};
 use crate::conversation::ConversationCursor;
 use crate::event::{ErrorCause, Occurrence};
 use crate::fence::is_clipped;
-use crate::session::Plan;
+use crate::ids::PlanId;
 use crate::wake;
 
 /// The address at the HTTP API; `None` where the event contains everything.
 pub(super) fn full_text_url(job: &Job, watch: &Watch, what: &Occurrence) -> Option<String> {
-    let at = cut_at(watch, what)?;
+    Some(address(job, watch, cut_at(watch, what)?))
+}
+
+/// The same of a plan with which a session waits.
+pub fn whole_plan_url(job: &Job, plan: &PlanId) -> Option<String> {
+    let Phase::Watching(watch) = &job.phase else {
+        return None;
+    };
+    Some(address(job, watch, plan_cut_at(watch, plan)?))
+}
+
+fn address(job: &Job, watch: &Watch, at: Timestamp) -> String {
     let cursor = ConversationCursor::whole(&watch.session, at);
-    Some(format!("/jobs/{}/messages?cursor={cursor}", job.id))
+    format!("/jobs/{}/messages?cursor={cursor}", job.id)
 }
 
 /// When that was said of which the event has only the beginning.
@@ -27,8 +38,8 @@ fn cut_at(watch: &Watch, what: &Occurrence) -> Option<Timestamp> {
             let same = said.filter(|said| text.as_ref() == Some(&said.text))?;
             is_clipped(&same.text, TEXT_BYTES_MAX).then_some(same.at)
         }
-        Occurrence::PlanApproval { plan } => plan_cut_at(watch, plan.as_ref()?),
-        Occurrence::UnreviewedPlan { plan } => plan_cut_at(watch, plan),
+        Occurrence::PlanApproval { plan } => plan_cut_at(watch, &plan.as_ref()?.id),
+        Occurrence::UnreviewedPlan { plan } => plan_cut_at(watch, &plan.id),
         Occurrence::Error { cause, reason } => {
             let is_its =
                 *cause == ErrorCause::SessionFailed && is_clipped(reason, REASON_BYTES_MAX);
@@ -42,8 +53,8 @@ fn cut_at(watch: &Watch, what: &Occurrence) -> Option<Timestamp> {
     }
 }
 
-fn plan_cut_at(watch: &Watch, plan: &Plan) -> Option<Timestamp> {
-    let same = |waiting: &&PendingPlan| waiting.plan.id == plan.id;
+fn plan_cut_at(watch: &Watch, plan: &PlanId) -> Option<Timestamp> {
+    let same = |waiting: &&PendingPlan| waiting.plan.id == *plan;
     let waiting = watch.log.plan.as_ref().filter(same)?;
-    (waiting.cut || !wake::shows_whole(plan)).then_some(waiting.at)
+    (waiting.cut || !wake::shows_whole(&waiting.plan)).then_some(waiting.at)
 }

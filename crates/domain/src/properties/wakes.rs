@@ -1,8 +1,11 @@
 //! What is sent with a wake stays small, whatever others wrote.
 
 use super::*;
-use crate::event::{Audience, ErrorCause, Event, EventContext, FailedCheck, Occurrence};
-use crate::ids::{EventId, JobId};
+use crate::delivery::Phase;
+use crate::event::{
+    Audience, DeliveryAsk, ErrorCause, Event, EventContext, FailedCheck, Occurrence,
+};
+use crate::ids::{DeliveryId, EventId, JobId};
 use crate::session::{Plan, PlanStep};
 use crate::wake::{MESSAGE_BYTES_MAX, Wake};
 use crate::web_page::WebPage;
@@ -49,6 +52,13 @@ fn occurrence() -> impl Strategy<Value = Occurrence> {
     prop_oneof![
         proptest::option::of(hostile()).prop_map(|text| Occurrence::Question { text }),
         proptest::option::of(plan.clone()).prop_map(|plan| Occurrence::PlanApproval { plan }),
+        (plan.clone(), hostile()).prop_map(|(plan, summary)| Occurrence::Delivery {
+            ask: DeliveryAsk::Checkpoint {
+                phase: Phase::Plan,
+                plan: Some(plan),
+            },
+            summary,
+        }),
         plan.prop_map(|plan| Occurrence::UnreviewedPlan { plan }),
         proptest::collection::vec(hostile(), 0..20).prop_map(|paths| Occurrence::UnexpectedPush {
             sha: "a".repeat(40).parse().unwrap(),
@@ -89,7 +99,7 @@ fn aid() -> impl Strategy<Value = EventContext> {
     });
     let check = proptest::option::weighted(0.7, check);
     (proptest::option::of(pull_ref()), check).prop_map(|(pull, check)| EventContext {
-        delivery: None,
+        delivery: Some(DeliveryId::of_job(&JobId::from_ulid(ulid::Ulid(7)))),
         session: page(),
         pull,
         check,

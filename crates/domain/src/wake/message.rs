@@ -9,7 +9,7 @@ use crate::event::{Audience, DeliveryAsk, Event, FailedCheck, Occurrence};
 use crate::fence::{clip_encoded, encoded_len, tail};
 use crate::ids::{CommitSha, DeliveryId, EventId, JobId, PullRef};
 use crate::redact::{presentable, redact, storable};
-use crate::session::Plan;
+use crate::session::{Plan, PlanStep};
 
 /// Largest message, in bytes as JSON: an agent reads all of it.
 pub const MESSAGE_BYTES_MAX: usize = 8 * 1024;
@@ -34,6 +34,9 @@ const STEP_BYTES_MAX: usize = 300;
 
 /// What a step's field names, quotes and commas take in JSON, in bytes.
 const STEP_KEYS_BYTES: usize = 32;
+
+/// Longest text where a plan of a delivery says more, in bytes as JSON.
+const TEXT_BESIDE_PLAN_BYTES_MAX: usize = 800;
 
 /// Longest text where paths say more, in bytes as JSON.
 const TEXT_BESIDE_PATHS_BYTES_MAX: usize = 1_000;
@@ -122,8 +125,8 @@ pub struct Links {
     pub check: Option<String>,
 }
 
-/// As many steps of a plan as fit.
-fn steps(plan: &Plan) -> Vec<Value> {
+/// As many steps of a plan as an event has room for, without secrets.
+pub(crate) fn fitting_plan(plan: &Plan) -> Plan {
     let mut left = PLAN_BYTES_MAX;
     let mut steps = Vec::new();
     for step in &plan.steps {
@@ -134,14 +137,22 @@ fn steps(plan: &Plan) -> Vec<Value> {
             break;
         }
         left -= bytes;
-        steps.push(json!({ "title": title, "description": description }));
+        steps.push(PlanStep { title, description });
     }
-    steps
+    Plan {
+        id: plan.id.clone(),
+        steps,
+    }
+}
+
+/// A plan for programs.
+fn planned(plan: &Plan) -> Value {
+    json!({ "plan_id": plan.id, "steps": fitting_plan(plan).steps })
 }
 
 /// Whether an event has room for all of a plan.
 pub(crate) fn shows_whole(plan: &Plan) -> bool {
-    steps(plan).len() == plan.steps.len()
+    fitting_plan(plan).steps.len() == plan.steps.len()
 }
 
 /// The failing check, by name and the end of its output.
@@ -159,13 +170,11 @@ fn content(event: &Event) -> (Option<String>, Option<Value>) {
     match &event.what {
         Occurrence::Question { text: words } => (words.as_deref().and_then(text), None),
         Occurrence::PlanApproval { plan } => {
-            let payload = plan
-                .as_ref()
-                .map(|plan| json!({ "plan_id": plan.id, "steps": steps(plan) }));
+            let payload = plan.as_ref().map(planned);
             (text("A plan waits for approval."), payload)
         }
         Occurrence::UnreviewedPlan { plan } => {
-            let payload = json!({ "plan_id": plan.id, "steps": steps(plan) });
+            let payload = planned(plan);
             let words = "It works on a plan that was not approved. Where plans are to be approved, nothing is merged before this one is.";
             (text(words), Some(payload))
         }
@@ -190,7 +199,8 @@ fn content(event: &Event) -> (Option<String>, Option<Value>) {
         Occurrence::Stuck { last_words } => (last_words.as_deref().and_then(text), None),
         Occurrence::Delivery { ask, summary } => {
             let words = format!("{} {summary}", ask.sentence());
-            (text(&words), asked(ask))
+            let (payload, room) = asked(ask);
+            (Some(storable(&words, room)), payload)
         }
         Occurrence::News(news) => {
             let (words, payload) = news.content();
@@ -199,13 +209,24 @@ fn content(event: &Event) -> (Option<String>, Option<Value>) {
     }
 }
 
-/// What a delivery asks for, for programs.
-fn asked(ask: &DeliveryAsk) -> Option<Value> {
+/// What a delivery asks for, for programs, and the room that it leaves for words, in bytes as JSON.
+fn asked(ask: &DeliveryAsk) -> (Option<Value>, usize) {
     match ask {
-        DeliveryAsk::Start | DeliveryAsk::Plan => None,
-        DeliveryAsk::Checkpoint { phase } => Some(json!({ "phase": phase })),
+        DeliveryAsk::Start | DeliveryAsk::Plan => (None, TEXT_BYTES_MAX),
+        DeliveryAsk::Checkpoint { phase, plan: None } => {
+            (Some(json!({ "phase": phase })), TEXT_BYTES_MAX)
+        }
+        DeliveryAsk::Checkpoint {
+            phase,
+            plan: Some(plan),
+        } => {
+            let mut payload = planned(plan);
+            payload["phase"] = json!(phase);
+            (Some(payload), TEXT_BESIDE_PLAN_BYTES_MAX)
+        }
         DeliveryAsk::Review { pull, head } | DeliveryAsk::Merge { pull, head } => {
-            Some(json!({ "pull_request": pull, "sha": head }))
+            let payload = json!({ "pull_request": pull, "sha": head });
+            (Some(payload), TEXT_BYTES_MAX)
         }
     }
 }

@@ -115,7 +115,7 @@ fn what(event: &Event) -> String {
         Occurrence::Delivery { ask, .. } => match ask {
             DeliveryAsk::Start => "a delivery waits to be started".to_owned(),
             DeliveryAsk::Plan => "a delivery waits for its plan".to_owned(),
-            DeliveryAsk::Checkpoint { phase } => format!("a delivery waits after {phase}"),
+            DeliveryAsk::Checkpoint { phase, .. } => format!("a delivery waits after {phase}"),
             DeliveryAsk::Review { .. } => "a change waits for a review".to_owned(),
             DeliveryAsk::Merge { .. } => "a green pull request waits for approval".to_owned(),
         },

@@ -5,7 +5,10 @@ mod inbox;
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::event::{Audience, ErrorCause, EventContext, FailedCheck, News, Occurrence};
+use crate::delivery::Phase;
+use crate::event::{
+    Audience, DeliveryAsk, ErrorCause, EventContext, FailedCheck, News, Occurrence,
+};
 use crate::facts::fixture::at;
 use crate::ids::JobId;
 use crate::session::Plan;
@@ -306,6 +309,56 @@ fn a_plan_as_its_receiver_gets_it() {
                     "title": "Look"
                   }
                 ]
+              }
+            }"#]],
+    );
+}
+
+#[test]
+fn a_plan_at_its_checkpoint_as_its_receiver_gets_it() {
+    let step = PlanStep {
+        title: "Look".to_owned(),
+        description: "for ghp_0123456789abcdefghijABCDEFGHIJ012345".to_owned(),
+    };
+    let plan = Plan {
+        id: "p1".parse().unwrap(),
+        steps: vec![step],
+    };
+    let asked = |plan| Occurrence::Delivery {
+        ask: DeliveryAsk::Checkpoint {
+            phase: Phase::Plan,
+            plan,
+        },
+        summary: "Add search".to_owned(),
+    };
+    written(
+        asked(Some(plan)),
+        &expect![[r#"
+            {
+              "event": "question",
+              "kind": "checkpoint",
+              "message": "A delivery waits at a checkpoint: its phase plan is done. Add search",
+              "payload": {
+                "phase": "plan",
+                "plan_id": "p1",
+                "steps": [
+                  {
+                    "description": "for [secret]",
+                    "title": "Look"
+                  }
+                ]
+              }
+            }"#]],
+    );
+    written(
+        asked(None),
+        &expect![[r#"
+            {
+              "event": "question",
+              "kind": "checkpoint",
+              "message": "A delivery waits at a checkpoint: its phase plan is done. Add search",
+              "payload": {
+                "phase": "plan"
               }
             }"#]],
     );

@@ -46,7 +46,12 @@ pub fn delivery_listed(id: &DeliveryId) -> Key {
 
 /// A page of what was said and done in a run, from 1.
 pub fn transcript(id: &DeliveryId, run: &RunId, page: u32) -> Key {
-    key(delivery_pk(id), format!("{RUN}{run}#T{page:03}"))
+    key(delivery_pk(id), format!("{}{page:03}", transcript_of(run)))
+}
+
+/// Begins the sort keys of all pages of a run's transcript.
+pub(crate) fn transcript_of(run: &RunId) -> String {
+    format!("{RUN}{run}#T")
 }
 
 /// The place of a delivery in lists: by its age, then by its id.

@@ -473,12 +473,10 @@ async fn an_execution_is_decided_by_where_its_delivery_is_when_it_is_saved() {
     let ann = Actor::person("ann");
     let implement = |it: &Delivery, rules: &Rules| {
         let wanted = deliveries::Execution::Implement;
-        let act = deliveries::execution(it, wanted, None, (&ann, rules))?;
-        let (id, by) = ("own".to_owned(), ann.clone());
-        Ok(Command { id, by, act })
+        deliveries::execution(it, wanted, None, (&ann, rules))
     };
-    let id = id_of(number);
-    let refused = world.backend.command_by_place(&id, implement).await;
+    let (id, named) = (id_of(number), ("own", &ann));
+    let refused = world.backend.command_by_place(&id, named, implement).await;
     let refused = refused.expect_err("it is implemented already");
     // The word for an execution, not the one for an approval.
     assert!(

@@ -95,6 +95,36 @@ fn saying(text: &str, last: Step) -> Vec<Step> {
 }
 
 #[tokio::test]
+async fn an_export_has_the_own_events_of_a_delivery_and_its_transcripts() {
+    let world = world_with(taking(|_| {}), false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/pending").await;
+    order(&world, number, Act::Start).await;
+    until(&world, number, "plan/succeeded").await;
+    order(&world, number, Act::APPROVE).await;
+    until(&world, number, "close/succeeded").await;
+    world.pass(MINUTE * 5).await;
+    all_are_kept(&world, number, "when it is closed").await;
+    let page = world.backend.store.delivery_exports(None, 10).await;
+    let (exports, _) = page.expect("a store");
+    let [export] = &exports[..] else {
+        panic!("{exports:?}");
+    };
+    let events = export.events.iter();
+    let kinds: Vec<&str> = events.map(|event| event.what.kind()).collect();
+    assert_eq!(kinds, ["start"], "the rest came when it had a job");
+    let runs = runs(&world, number).await;
+    let mut exported = export.transcripts.iter();
+    for run in runs.iter().filter(|run| run.job.is_some()) {
+        let of_run = exported.next().expect("another transcript");
+        assert_eq!(of_run.run, run.id);
+        assert_eq!(of_run.pages, kept(&world, number, run).await);
+    }
+    assert_eq!(exported.next(), None);
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn the_transcripts_of_a_failed_run_and_of_a_good_one_hold_no_secret() {
     let failing = Step::Fail {
         after: SECOND * 2,

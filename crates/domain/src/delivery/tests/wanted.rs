@@ -3,9 +3,11 @@
 use super::*;
 use crate::event::{Audience, DeliveryAsk};
 use crate::ids::AgentName;
-use crate::job::{WaitParty, WaitReason, WaitsFor};
+use crate::job::tests::watched_job;
+use crate::job::{self, Job, WaitParty, WaitReason, WaitsFor};
 use crate::merge::LastingReason;
 use crate::pull::{Approval, MergeStyle};
+use crate::session::{Plan as SessionPlan, PlanStep};
 
 /// What is wanted, in a few words.
 fn label(want: &Want) -> String {
@@ -179,6 +181,141 @@ fn an_issue_is_told_what_holds_the_merge_up_and_anew_only_if_the_codes_change() 
         assert_eq!(told_anew(&mut world), (codes, false));
         world.delivery.phase_runs.pop();
     }
+}
+
+/// The question of a delivery that waits for its plan to be approved.
+fn plan_question(delivery: &Delivery) -> DeliveryAsk {
+    let asks = wants(delivery, &Sight::default()).into_iter();
+    let mut asks = asks.filter_map(|want| {
+        if let Want::Ask { ask, .. } = want {
+            Some(ask)
+        } else {
+            None
+        }
+    });
+    asks.next().unwrap()
+}
+
+/// The steps that it shows: titles and descriptions.
+fn steps_of(ask: &DeliveryAsk) -> Vec<(&str, &str)> {
+    let DeliveryAsk::Checkpoint {
+        phase: Phase::Plan,
+        plan: Some(plan),
+    } = ask
+    else {
+        panic!("{ask:?}");
+    };
+    assert_eq!(plan.id.as_str(), "p1");
+    let steps = plan.steps.iter();
+    let steps = steps.map(|step| (step.title.as_str(), step.description.as_str()));
+    steps.collect()
+}
+
+/// A delivery at the checkpoint of its plan.
+fn at_plan(plan: Plan) -> Delivery {
+    let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Nobody));
+    world.kim(Act::Start);
+    world.delivery.run_status = RunStatus::Succeeded;
+    world.delivery.plan = Some(plan);
+    world.delivery
+}
+
+/// A plan of Jules with a number of steps.
+fn of_jules(steps: usize) -> SessionPlan {
+    let step = |number: usize| PlanStep {
+        title: format!("Step {number}"),
+        description: ["Look.\nThen do it.", ""][number % 2].to_owned(),
+    };
+    SessionPlan {
+        id: "p1".parse().unwrap(),
+        steps: (0..steps).map(step).collect(),
+    }
+}
+
+/// Like that of a job which belongs to no delivery.
+#[test]
+fn the_question_at_the_checkpoint_of_a_plan_shows_its_steps() {
+    let jules = of_jules(12);
+    let delivery = at_plan(Plan::of_steps(&jules, at(1)));
+    let ask = plan_question(&delivery);
+    let expected = jules.steps.iter();
+    let expected = expected.map(|step| (step.title.as_str(), step.description.as_str()));
+    assert_eq!(steps_of(&ask), expected.collect::<Vec<_>>());
+    assert_eq!(whole_plan_url(&delivery, &ask, None), None);
+    let sent = |content: &str| {
+        let plan = Plan::of_steps(&jules, at(1));
+        let content = content.to_owned();
+        at_plan(Plan { content, ..plan })
+    };
+    for (content, steps) in [
+        ("Tidy the shop.", &[("Tidy the shop.", "")][..]),
+        (
+            "# Plan\nBoth at once:\n1. Add a box\nwith care\n\n- and tests\n2. Link it\n",
+            &[
+                ("# Plan", ""),
+                ("Both at once:", ""),
+                ("Add a box", "with care\n- and tests"),
+                ("Link it", ""),
+            ],
+        ),
+        ("2. Not the first", &[("2. Not the first", "")]),
+    ] {
+        let delivery = sent(content);
+        let ask = plan_question(&delivery);
+        assert_eq!(steps_of(&ask), steps, "{content}");
+        assert_eq!(whole_plan_url(&delivery, &ask, None), None, "{content}");
+    }
+    let mut implemented = sent("Tidy the shop.");
+    implemented.phase = Phase::Implement;
+    implemented.checkpoints = Checkpoints::at(&[Phase::Implement]).unwrap();
+    let ask = plan_question(&implemented);
+    assert!(
+        matches!(ask, DeliveryAsk::Checkpoint { plan: None, .. }),
+        "{ask:?}"
+    );
+}
+
+/// A job whose session waits with a plan.
+fn waiting_with(plan: &SessionPlan, cut: bool) -> Job {
+    let mut job = watched_job();
+    if let job::Phase::Watching(watch) = &mut job.phase {
+        watch.log.plan = Some(job::PendingPlan {
+            at: at(5),
+            plan: plan.clone(),
+            cut,
+            worked_on: false,
+        });
+    }
+    job
+}
+
+#[test]
+fn a_plan_that_its_question_cuts_is_read_whole_where_it_says() {
+    let (short, long, other) = (of_jules(1), of_jules(200), watched_job());
+    let own = |delivery: &Delivery| Some(format!("/api/deliveries/{}", delivery.id));
+    for (plan, cut) in [(&long, false), (&short, true)] {
+        let delivery = at_plan(Plan::of_steps(plan, at(1)));
+        let ask = plan_question(&delivery);
+        let job = waiting_with(plan, cut);
+        let said = whole_plan_url(&delivery, &ask, Some(&job)).unwrap();
+        let messages = format!("/jobs/{}/messages?cursor=", job.id);
+        assert!(said.starts_with(&messages), "{said}");
+        // Another planner sent it, or the session is gone.
+        let sent = own(&delivery).filter(|_| !cut);
+        for job in [None, Some(&other)] {
+            assert_eq!(whole_plan_url(&delivery, &ask, job), sent);
+        }
+    }
+    // A long line is cut, too.
+    let plan = Plan {
+        content: "x".repeat(1_000),
+        ..Plan::of_steps(&short, at(1))
+    };
+    let delivery = at_plan(plan);
+    let ask = plan_question(&delivery);
+    assert!(steps_of(&ask)[0].0.ends_with('…'));
+    assert_eq!(whole_plan_url(&delivery, &ask, None), own(&delivery));
+    assert_eq!(whole_plan_url(&delivery, &DeliveryAsk::Plan, None), None);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use domain::delivery::{Delivery, Fault, IssueRef, TELL_EVERY, Told};
 use domain::effect::{Action, TrackerAction};
-use domain::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
+use domain::event::{Audience, DeliveryAsk, ErrorCause, Event, EventContext, Occurrence};
 use domain::ids::{CommitSha, DeliveryId, EventId, PullRef};
 use domain::outgoing_text;
 use domain::policy::Source;
@@ -14,11 +14,44 @@ use crate::keys;
 use crate::save::EventRoute;
 
 impl Dispatcher {
-    /// Records an event of a delivery, once for each cause, with its wakes.
-    pub(super) async fn announce_of(
+    /// Asks for a decision, once for each cause.
+    pub(super) async fn ask(
+        &self,
+        delivery: &Delivery,
+        (ask, audience, cause): (&DeliveryAsk, Audience, &str),
+        source: &Source,
+    ) -> Result<(), Error> {
+        let whole = self.whole_plan_of(delivery, ask).await?;
+        let what = Occurrence::Delivery {
+            ask: ask.clone(),
+            summary: delivery.summary.clone(),
+        };
+        let announcement = (what, audience, cause);
+        self.announce_of(delivery, announcement, whole, source)
+            .await
+    }
+
+    /// Where the whole of a plan can be read of which a question shows a part.
+    async fn whole_plan_of(
+        &self,
+        delivery: &Delivery,
+        ask: &DeliveryAsk,
+    ) -> Result<Option<String>, Error> {
+        let shows_plan = matches!(ask, DeliveryAsk::Checkpoint { plan: Some(_), .. });
+        let job = match delivery.task.job.as_ref().filter(|_| shows_plan) {
+            Some(job) => self.backend.store.job(job).await?,
+            None => None,
+        };
+        let job = job.as_ref().map(|found| &found.value);
+        Ok(domain::delivery::whole_plan_url(delivery, ask, job))
+    }
+
+    /// Records an event of a delivery, once for each cause, with its wakes. `whole` is the address of its full text.
+    async fn announce_of(
         &self,
         delivery: &Delivery,
         (what, audience, cause): (Occurrence, Audience, &str),
+        whole: Option<String>,
         source: &Source,
     ) -> Result<(), Error> {
         let event = Event {
@@ -35,6 +68,7 @@ impl Dispatcher {
             aid: EventContext {
                 pull: delivery.task.pull.clone(),
                 delivery: Some(delivery.id.clone()),
+                whole,
                 ..EventContext::default()
             },
         };
@@ -87,7 +121,7 @@ impl Dispatcher {
             reason,
         };
         let announcement = (what, audience, cause);
-        self.announce_of(delivery, announcement, source).await
+        self.announce_of(delivery, announcement, None, source).await
     }
 
     /// Says on its issue how far a delivery is, at most once a minute.

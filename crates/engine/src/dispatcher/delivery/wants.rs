@@ -5,7 +5,6 @@ use domain::delivery::{
     Actor, Child, Delivery, Input, IssueText, Purpose, Ref, Want, deploying_since, order_giver,
 };
 use domain::effect::{Action, EffectState, TrackerAction};
-use domain::event::Occurrence;
 use domain::failure::FailureClass;
 use domain::ids::{BranchName, CommitSha, DeliveryId, JobId, PullRef};
 use domain::job::{self, NewJob};
@@ -60,12 +59,8 @@ impl Dispatcher {
                 audience,
                 cause,
             } => {
-                let what = Occurrence::Delivery {
-                    ask: ask.clone(),
-                    summary: delivery.summary.clone(),
-                };
-                let announcement = (what, *audience, cause.as_str());
-                self.announce_of(delivery, announcement, source).await
+                let question = (ask, *audience, cause.as_str());
+                self.ask(delivery, question, source).await
             }
             Want::TellFailed {
                 audience, cause, ..

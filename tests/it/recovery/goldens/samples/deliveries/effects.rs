@@ -75,7 +75,10 @@ fn asks() -> [DeliveryAsk; 5] {
     [
         DeliveryAsk::Start,
         DeliveryAsk::Plan,
-        DeliveryAsk::Checkpoint { phase: Phase::Plan },
+        DeliveryAsk::Checkpoint {
+            phase: Phase::Plan,
+            plan: Some(plan()),
+        },
         DeliveryAsk::Review {
             pull: pull_ref(),
             head: sha('a'),

@@ -365,3 +365,25 @@ async fn an_answer_counts_although_the_file_that_it_met_is_no_file_any_more() {
     assert_eq!(texts(&world).await["src/cart.rs"], cart(&all));
     world.finish().await;
 }
+
+#[tokio::test]
+async fn an_answer_counts_at_a_path_that_the_record_shortens() {
+    let path = format!("docs/{}/{}.md", "a".repeat(120), "b".repeat(120));
+    let note = |text: &str| [(path.as_str(), format!("{text}\n"))];
+    let stories = vec![
+        member("curator", 1, &note("price"), &[]),
+        member("refactor", 4, &note("sum"), &note("price and sum")),
+    ];
+    let world = world_of_personas(false, &["curator", "refactor"], stories).await;
+    begin(&world).await;
+    let over = until_over(&world).await;
+    assert_eq!(
+        members(&over),
+        ["curator #101 applied", "refactor #102 applied"],
+        "{}",
+        world.story().await
+    );
+    assert_eq!((over.state.word(), over.ticks), ("done", 4));
+    assert_eq!(texts(&world).await[&path], "price and sum\n");
+    world.finish().await;
+}

@@ -128,6 +128,7 @@ fn figures(figures: Figures) -> SprintFigures {
     SprintFigures {
         members: figures.members,
         integrated: figures.integrated,
+        merged: figures.merged,
         nothing: figures.nothing,
         skipped: figures.skipped,
         conflicts: figures.conflicts,

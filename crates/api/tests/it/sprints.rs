@@ -4,7 +4,8 @@ use axum::body::Body;
 use axum::http::{Method, Request};
 use domain::ids::{PersonaName, RepoName, SprintNumber};
 use domain::sprint::{
-    Against, Clash, Input, Offer, Report, Sight, Sights, Sprint, Verdict, Way, Work, Woven, apply,
+    Against, Clash, Input, Landing, Offer, Report, Sight, Sights, Sprint, Verdict, Way, Work,
+    Woven, apply,
 };
 use domain::token::Scope;
 use engine::backend::IndexEntry;
@@ -307,7 +308,7 @@ async fn what_came_of_a_weave_is_shown_and_explained() {
     assert_eq!(shown["members"][0]["way"], "taken");
     assert_eq!(shown["members"][1]["pull"], "acme/shop#102");
     let figures = json!({
-        "members": 2, "integrated": 1, "nothing": 0, "skipped": 0, "conflicts": 1, "resolved": 0,
+        "members": 2, "integrated": 1, "merged": 0, "nothing": 0, "skipped": 0, "conflicts": 1, "resolved": 0,
         "conflict_rate": 50, "ticks_to_resolution": 0, "tasks": 0,
     });
     assert_eq!(shown["figures"], figures);
@@ -320,6 +321,21 @@ async fn what_came_of_a_weave_is_shown_and_explained() {
     let why = world.get(&format!("{SPRINTS}/50/why")).await.ok(200);
     let sentence = why["members"][1]["sentence"].as_str().unwrap();
     assert_eq!(sentence, "It conflicts with #101 in src/cart.rs.");
+    let merged = Sights {
+        landing: Some(Landing::Merged),
+        ..Sights::default()
+    };
+    play(&world, Input::Seen(merged)).await;
+    let figures = world.get("/metrics").await.text;
+    for line in [
+        "gaffer_sprint_conflict_rate{repo=\"acme/shop\"} 50",
+        "gaffer_sprint_members{repo=\"acme/shop\",what=\"merged\"} 1",
+        "gaffer_sprint_members{repo=\"acme/shop\",what=\"conflicted\"} 1",
+    ] {
+        assert!(figures.contains(line), "{figures}");
+    }
+    let shown = world.get(&format!("{SPRINTS}/50")).await.ok(200);
+    assert_eq!(shown["figures"]["merged"], 1);
 }
 
 #[tokio::test]

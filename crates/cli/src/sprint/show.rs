@@ -88,12 +88,21 @@ pub(super) fn list(listed: &Sprints) -> Answer {
             sprint.number.to_string(),
             sprint.state.clone(),
             format!("{} of {}", figures.integrated, figures.members),
+            figures.merged.to_string(),
             sprint.ticks.to_string(),
             format!("{} %", figures.conflict_rate),
             moment(sprint.created_at),
         ]
     };
-    let head = ["sprint", "state", "in", "ticks", "conflicts", "started"];
+    let head = [
+        "sprint",
+        "state",
+        "in",
+        "merged",
+        "ticks",
+        "conflicts",
+        "started",
+    ];
     let rows = listed.sprints.iter().map(row).collect();
     let none = "No sprint yet: `gaffer sprint start OWNER/REPO`.";
     Answer::new(value(listed)).table(&head, rows, none)
@@ -138,8 +147,8 @@ pub(super) fn sprint(sprint: &SprintView) -> Answer {
 
 fn of_figures(figures: &SprintFigures) -> String {
     format!(
-        "{}: {} in, {} with nothing, {} left out",
-        figures.members, figures.integrated, figures.nothing, figures.skipped
+        "{}: {} in, {} merged, {} with nothing, {} left out",
+        figures.members, figures.integrated, figures.merged, figures.nothing, figures.skipped
     )
 }
 

@@ -187,7 +187,7 @@ async fn begun(world: &World, number: &str, personas: &[&str]) -> Sprint {
         }
     };
     let (started, ()) = tokio::join!(started, work);
-    started.expect("a sprint")
+    started.expect("a sprint").sprint
 }
 
 async fn sprint(world: &World) -> Sprint {

@@ -23,6 +23,9 @@ use crate::world::{Answer, SHA, World, send};
 
 const SPRINTS: &str = "/api/sprints/acme/shop";
 
+/// What is wrong with the file of one more persona.
+const FAULT: &str = ".jules/personas/odd/prompt.md:1: there is no `id`: add `id: odd`";
+
 fn repo() -> RepoName {
     "acme/shop".parse().unwrap()
 }
@@ -46,7 +49,7 @@ async fn read(world: &World, batch: &[&str], failure: Option<&str>) {
         commit: Some(SHA.parse().unwrap()),
         batch: names(batch),
         others: names(&["weaver"]),
-        faults: vec![".jules/personas/odd/prompt.md has no `id`".to_owned()],
+        faults: vec![FAULT.to_owned()],
         failure: failure.map(str::to_owned),
     };
     let key = keys::personas_read(&repo());
@@ -291,6 +294,28 @@ async fn a_start_under_a_name_is_carried_out_once_also_when_its_sprint_is_over()
 }
 
 #[tokio::test]
+async fn a_start_names_the_files_of_personas_that_it_leaves_out() {
+    let world = world().await;
+    let wanted = json!({ "personas": ["curator"] });
+    for told in ["at first", "when it is asked again"] {
+        let begun = world.post_named(SPRINTS, &wanted, "k1").await.ok(202);
+        assert_eq!(begun["faults"], json!([FAULT]), "{told}");
+    }
+    let shown = world.get(&format!("{SPRINTS}/latest")).await.ok(200);
+    assert_eq!(shown["faults"], Value::Null);
+    let off = world.post(&format!("{SPRINTS}/1:abort"), &json!({})).await;
+    off.ok(200);
+    let named = world.post(SPRINTS, &json!({ "personas": ["odd"] })).await;
+    assert_eq!(named.code(422), "faulty_persona");
+    assert_eq!(named.json()["field"], "personas");
+    assert!(named.text.contains(FAULT), "{named:?}");
+    read(&world, &[], None).await;
+    let none = world.post(SPRINTS, &json!({})).await;
+    assert_eq!(none.code(409), "no_personas");
+    assert!(none.text.contains(FAULT), "{none:?}");
+}
+
+#[tokio::test]
 async fn what_came_of_a_weave_is_shown_and_explained() {
     let world = world().await;
     start(&world, &["curator", "refactor"]).await;
@@ -510,7 +535,10 @@ async fn agents_plan_start_watch_and_abort_a_sprint() {
     assert_eq!(plan["members"], json!(["art", "curator", "refactor"]));
     let only = json!({ "personas": ["curator", "refactor"], "number": 50 });
     let begun = call("sprint_start", only).await;
-    let told = json!({ "number": 50, "started": true, "members": ["curator", "refactor"] });
+    let faults = format!("```text from files of acme/shop\n{FAULT}\n```");
+    assert_eq!(plan["faults"], faults);
+    let members = ["curator", "refactor"];
+    let told = json!({ "number": 50, "started": true, "members": members, "faults": faults });
     assert_eq!(begun, told);
     play(
         &world,

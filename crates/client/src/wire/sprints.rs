@@ -130,6 +130,9 @@ pub struct SprintView {
     pub weaves: u32,
     /// Its members, in the order of their names.
     pub members: Vec<SprintMemberView>,
+    /// Files of personas that cannot be used, and why; only where it was just started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
     /// What is counted of it.
     pub figures: SprintFigures,
     /// What the newest weave pushed.

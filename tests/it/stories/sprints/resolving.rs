@@ -272,6 +272,7 @@ async fn the_weaver_gets_what_is_left() {
 fn together(outcome: Outcome) -> Vec<CheckSetup> {
     let mut checks = green_checks();
     let mut together = CheckSetup::new("together", outcome);
+    together.log = "error: the glue is missing\n".to_owned();
     together.on_branch = "jules-sprint-50-integration".to_owned();
     checks.push(together);
     checks
@@ -292,7 +293,10 @@ async fn the_weaver_mends_what_fails_together() {
     let weaver = over.weaver().expect("the weaver");
     assert_eq!(weaver.state.word(), "applied");
     let job = world.backend.must_job(&weaver.job).await.expect("a job");
-    assert!(job.value.prompt.contains("- `together`"));
+    for part in ["- `together`", "error: the glue is missing"] {
+        let prompt = &job.value.prompt;
+        assert!(prompt.contains(part), "{part}: {prompt}");
+    }
     assert_eq!(texts(&world).await["src/glue.rs"], "glue\n");
     world.finish().await;
 }

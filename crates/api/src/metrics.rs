@@ -164,12 +164,18 @@ fn sprints(page: &mut Page, newest: &[SprintStatus]) {
     for (repo, figures) in repos() {
         samples.add(&[("repo", &repo)], figures.tasks);
     }
+    let help = "How many of a hundred members of the newest sprint of a source conflicted.";
+    let mut samples = page.figure("gaffer_sprint_conflict_rate", Kind::Gauge, help);
+    for (repo, figures) in repos() {
+        samples.add(&[("repo", &repo)], figures.conflict_rate());
+    }
     let help = "Members of the newest sprint of a source: all, and by what became of them.";
     let mut samples = page.figure("gaffer_sprint_members", Kind::Gauge, help);
     for (repo, figures) in repos() {
         for (what, count) in [
             ("all", figures.members),
             ("integrated", figures.integrated),
+            ("merged", figures.merged),
             ("nothing", figures.nothing),
             ("skipped", figures.skipped),
             ("conflicted", figures.conflicts),

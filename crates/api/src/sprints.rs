@@ -71,14 +71,15 @@ pub(crate) async fn start(
         Some(once) => api.backend.start_sprint_once(&order, &once, asked).await,
         None => api.backend.start_sprint(&order, asked).await,
     };
-    let sprint = match started {
-        Ok(sprint) => sprint,
+    let started = match started {
+        Ok(started) => started,
         Err(error) => return Err(not_started(&api, &order.repo, error).await?),
     };
-    let (repo, number) = (&sprint.repo, sprint.number);
+    let (repo, number) = (&started.sprint.repo, started.sprint.number);
     tracing::info!(sprint.number = %number, %repo, %by, "a sprint was started");
     let address = [(LOCATION, format!("/api/sprints/{repo}/{number}"))];
-    Ok((StatusCode::ACCEPTED, address, Json(view::sprint(&sprint))).into_response())
+    let shown = Json(view::started(&started));
+    Ok((StatusCode::ACCEPTED, address, shown).into_response())
 }
 
 /// Digests of a name and of what is started under it.

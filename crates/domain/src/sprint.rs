@@ -110,6 +110,9 @@ pub struct Sprint {
     /// What the newest weave pushed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub woven: Option<Woven>,
+    /// Whether its one pull request was merged with what the newest weave pushed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub merged: bool,
     /// Why files that it needs are not read now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hindrance: Option<Hindrance>,
@@ -231,6 +234,7 @@ pub fn start(new: NewSprint, now: Timestamp) -> Result<Sprint, NotNow> {
         weave_retries: 0,
         tasks: 0,
         woven: None,
+        merged: false,
         hindrance: None,
         held_at: None,
         created_at: now,

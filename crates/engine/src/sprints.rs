@@ -1,6 +1,7 @@
 //! What people and agents may do with sprints. Nothing here talks to anyone: the dispatcher reads files, makes jobs and
 //! weaves.
 
+mod choosing;
 mod newest;
 mod starting;
 
@@ -17,7 +18,7 @@ use crate::store::{Versioned, decode};
 use crate::work::Work;
 
 pub use newest::SprintStatus;
-pub use starting::{SprintOrder, SprintPlan};
+pub use starting::{SprintOrder, SprintPlan, StartedSprint};
 
 /// How many sprints one list shows at most.
 pub const LIST_MAX: usize = 200;

@@ -13,8 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::failure::Failure;
 use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
+use domain::redact::presentable;
 use jiff::Timestamp;
-use weave::member::{Member, Work, moved};
+use weave::member::{Change, Member, Work, moved};
 use weave::tree::{BlobId, Contents, Tree};
 use weave::verdict::Clash;
 use weave::weave::{Excess, MEMBERS_MAX, Order, Start, Woven, needs, needs_patches, weave};
@@ -30,6 +31,9 @@ const PROTECTED: [&str; 1] = [".github/"];
 
 /// Mail between personas, which is never woven.
 const MAIL: &str = ".jules/mail/";
+
+/// Longest path that a record keeps of a conflict, in characters.
+const KEPT_PATH_CHARS_MAX: usize = 200;
 
 /// What is to be woven.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +57,7 @@ pub struct Known {
     pub was_in: Option<usize>,
     /// A commit whose history holds the one that it began at, in place of the branch that it is woven into.
     pub begins_on: Option<CommitSha>,
-    /// The conflicts that its session was shown.
+    /// The conflicts that its session was shown, at paths as records keep them.
     pub refused: Vec<Clash>,
 }
 
@@ -222,6 +226,7 @@ fn member(
         return Err(Skip::Protected(path.clone()));
     }
     let since = trees.changed(&candidate.parted, base)?;
+    let refused = known.map(|known| shown_at(&changed, &known.refused));
     Ok(Member {
         number: candidate.number,
         was_in: known.and_then(|known| known.was_in),
@@ -229,9 +234,32 @@ fn member(
             changed,
             patch: None,
         },
-        refused: known.map(|known| known.refused.clone()).unwrap_or_default(),
+        refused: refused.unwrap_or_default(),
         target_renamed: moved(&since),
     })
+}
+
+/// A path of a conflict as a record keeps it, which is text from outside.
+pub(crate) fn kept_path(path: &str) -> String {
+    presentable(path, KEPT_PATH_CHARS_MAX)
+}
+
+/// The conflicts that a session was shown, at the paths of its change: a kept path may differ from the one that it stands for.
+pub(crate) fn shown_at(changed: &BTreeMap<String, Change>, shown: &[Clash]) -> Vec<Clash> {
+    let mut found = Vec::new();
+    // Most changes answer nothing, and may have very many paths.
+    if shown.is_empty() {
+        return found;
+    }
+    for path in changed.keys() {
+        let kept = kept_path(path);
+        let of_path = shown.iter().filter(|clash| clash.path == kept);
+        found.extend(of_path.map(|clash| Clash {
+            path: path.clone(),
+            ..clash.clone()
+        }));
+    }
+    found
 }
 
 /// A pull request of a repository.

@@ -187,7 +187,7 @@ async fn begun(world: &World, number: &str, personas: &[&str]) -> Sprint {
         }
     };
     let (started, ()) = tokio::join!(started, work);
-    started.expect("a sprint")
+    started.expect("a sprint").sprint
 }
 
 async fn sprint(world: &World) -> Sprint {
@@ -309,6 +309,7 @@ async fn appendix(webhooks: bool) {
     let figures = Figures::of(&over);
     assert_eq!((figures.conflicts, figures.resolved), (1, 1));
     assert_eq!((figures.ticks_to_resolution, figures.tasks), (2, 3));
+    assert_eq!((figures.integrated, figures.merged), (3, 3));
     is_tidy(&world, &over).await;
     let labels = world.pull(102).labels;
     assert_eq!(

@@ -10,7 +10,7 @@ use domain::sprint::{
     Against, Clash, Figures, MemberState, Report, Sprint, SprintMember, Verdict, Woven,
 };
 use domain::when::to_the_second;
-use engine::sprints::{SprintPlan, SprintStatus};
+use engine::sprints::{SprintPlan, SprintStatus, StartedSprint};
 
 use crate::next;
 use crate::view::{self, SHORT_CHARS_MAX};
@@ -29,13 +29,26 @@ pub(super) fn plan(plan: &SprintPlan) -> SprintPlanView {
         at_once: plan.mode.at_once,
         personas_at: plan.personas_at.clone(),
         members: plan.personas.clone(),
-        faults: plan.faults.iter().map(|fault| short(fault)).collect(),
+        faults: faults(&plan.faults),
         sessions,
         begin_now,
         begin_later: plan.pending,
         wait_for_slots,
         wait_for_quota,
     }
+}
+
+/// One that was just started.
+pub(super) fn started(started: &StartedSprint) -> SprintView {
+    SprintView {
+        faults: faults(&started.faults),
+        ..sprint(&started.sprint)
+    }
+}
+
+/// What is wrong with files of personas.
+fn faults(faults: &[String]) -> Vec<String> {
+    faults.iter().map(|fault| short(fault)).collect()
 }
 
 /// One sprint, without the reports of its weaves.
@@ -59,6 +72,7 @@ pub(super) fn sprint(sprint: &Sprint) -> SprintView {
             .iter()
             .map(|it| member(&sprint.repo, it))
             .collect(),
+        faults: Vec::new(),
         figures: figures(Figures::of(sprint)),
         woven: sprint.woven.as_ref().map(woven),
         reports: Vec::new(),
@@ -128,6 +142,7 @@ fn figures(figures: Figures) -> SprintFigures {
     SprintFigures {
         members: figures.members,
         integrated: figures.integrated,
+        merged: figures.merged,
         nothing: figures.nothing,
         skipped: figures.skipped,
         conflicts: figures.conflicts,

@@ -4,7 +4,8 @@ use axum::body::Body;
 use axum::http::{Method, Request};
 use domain::ids::{PersonaName, RepoName, SprintNumber};
 use domain::sprint::{
-    Against, Clash, Input, Offer, Report, Sight, Sights, Sprint, Verdict, Way, Work, Woven, apply,
+    Against, Clash, Input, Landing, Offer, Report, Sight, Sights, Sprint, Verdict, Way, Work,
+    Woven, apply,
 };
 use domain::token::Scope;
 use engine::backend::IndexEntry;
@@ -21,6 +22,9 @@ use crate::sources::change;
 use crate::world::{Answer, SHA, World, send};
 
 const SPRINTS: &str = "/api/sprints/acme/shop";
+
+/// What is wrong with the file of one more persona.
+const FAULT: &str = ".jules/personas/odd/prompt.md:1: there is no `id`: add `id: odd`";
 
 fn repo() -> RepoName {
     "acme/shop".parse().unwrap()
@@ -45,7 +49,7 @@ async fn read(world: &World, batch: &[&str], failure: Option<&str>) {
         commit: Some(SHA.parse().unwrap()),
         batch: names(batch),
         others: names(&["weaver"]),
-        faults: vec![".jules/personas/odd/prompt.md has no `id`".to_owned()],
+        faults: vec![FAULT.to_owned()],
         failure: failure.map(str::to_owned),
     };
     let key = keys::personas_read(&repo());
@@ -290,6 +294,28 @@ async fn a_start_under_a_name_is_carried_out_once_also_when_its_sprint_is_over()
 }
 
 #[tokio::test]
+async fn a_start_names_the_files_of_personas_that_it_leaves_out() {
+    let world = world().await;
+    let wanted = json!({ "personas": ["curator"] });
+    for told in ["at first", "when it is asked again"] {
+        let begun = world.post_named(SPRINTS, &wanted, "k1").await.ok(202);
+        assert_eq!(begun["faults"], json!([FAULT]), "{told}");
+    }
+    let shown = world.get(&format!("{SPRINTS}/latest")).await.ok(200);
+    assert_eq!(shown["faults"], Value::Null);
+    let off = world.post(&format!("{SPRINTS}/1:abort"), &json!({})).await;
+    off.ok(200);
+    let named = world.post(SPRINTS, &json!({ "personas": ["odd"] })).await;
+    assert_eq!(named.code(422), "faulty_persona");
+    assert_eq!(named.json()["field"], "personas");
+    assert!(named.text.contains(FAULT), "{named:?}");
+    read(&world, &[], None).await;
+    let none = world.post(SPRINTS, &json!({})).await;
+    assert_eq!(none.code(409), "no_personas");
+    assert!(none.text.contains(FAULT), "{none:?}");
+}
+
+#[tokio::test]
 async fn what_came_of_a_weave_is_shown_and_explained() {
     let world = world().await;
     start(&world, &["curator", "refactor"]).await;
@@ -307,7 +333,7 @@ async fn what_came_of_a_weave_is_shown_and_explained() {
     assert_eq!(shown["members"][0]["way"], "taken");
     assert_eq!(shown["members"][1]["pull"], "acme/shop#102");
     let figures = json!({
-        "members": 2, "integrated": 1, "nothing": 0, "skipped": 0, "conflicts": 1, "resolved": 0,
+        "members": 2, "integrated": 1, "merged": 0, "nothing": 0, "skipped": 0, "conflicts": 1, "resolved": 0,
         "conflict_rate": 50, "ticks_to_resolution": 0, "tasks": 0,
     });
     assert_eq!(shown["figures"], figures);
@@ -320,6 +346,21 @@ async fn what_came_of_a_weave_is_shown_and_explained() {
     let why = world.get(&format!("{SPRINTS}/50/why")).await.ok(200);
     let sentence = why["members"][1]["sentence"].as_str().unwrap();
     assert_eq!(sentence, "It conflicts with #101 in src/cart.rs.");
+    let merged = Sights {
+        landing: Some(Landing::Merged),
+        ..Sights::default()
+    };
+    play(&world, Input::Seen(merged)).await;
+    let figures = world.get("/metrics").await.text;
+    for line in [
+        "gaffer_sprint_conflict_rate{repo=\"acme/shop\"} 50",
+        "gaffer_sprint_members{repo=\"acme/shop\",what=\"merged\"} 1",
+        "gaffer_sprint_members{repo=\"acme/shop\",what=\"conflicted\"} 1",
+    ] {
+        assert!(figures.contains(line), "{figures}");
+    }
+    let shown = world.get(&format!("{SPRINTS}/50")).await.ok(200);
+    assert_eq!(shown["figures"]["merged"], 1);
 }
 
 #[tokio::test]
@@ -494,7 +535,10 @@ async fn agents_plan_start_watch_and_abort_a_sprint() {
     assert_eq!(plan["members"], json!(["art", "curator", "refactor"]));
     let only = json!({ "personas": ["curator", "refactor"], "number": 50 });
     let begun = call("sprint_start", only).await;
-    let told = json!({ "number": 50, "started": true, "members": ["curator", "refactor"] });
+    let faults = format!("```text from files of acme/shop\n{FAULT}\n```");
+    assert_eq!(plan["faults"], faults);
+    let members = ["curator", "refactor"];
+    let told = json!({ "number": 50, "started": true, "members": members, "faults": faults });
     assert_eq!(begun, told);
     play(
         &world,

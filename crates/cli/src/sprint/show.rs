@@ -35,7 +35,6 @@ pub(super) fn settings(source: &Source) -> Answer {
 /// What a sprint would be.
 pub(super) fn plan(plan: &SprintPlanView) -> Answer {
     let members: Vec<&str> = plan.members.iter().map(|it| it.as_str()).collect();
-    let faults = plan.faults.iter().map(|fault| format!("- {fault}"));
     let answer = Answer::new(json!({ "plan": value(plan) }))
         .line(format!(
             "Sprint {} of {} would start; nothing was created.",
@@ -54,6 +53,12 @@ pub(super) fn plan(plan: &SprintPlanView) -> Answer {
             ("at once", at_once(plan.at_once)),
             ("personas at", plan.personas_at.to_string()),
         ]);
+    with_faults(answer, &plan.faults)
+}
+
+/// Files of personas that cannot be used, if there are any.
+fn with_faults(answer: Answer, faults: &[String]) -> Answer {
+    let faults = faults.iter().map(|fault| format!("- {fault}"));
     under(answer, "Personas that cannot be used:", faults.collect())
 }
 
@@ -77,7 +82,7 @@ pub(super) fn launched(begun: &SprintView, why: &SprintWhy) -> Answer {
     };
     let told = begun.members.iter().map(line).fold(told, Answer::line);
     let sentences = pauses.iter().map(|it| it.sentence.clone());
-    sentences.fold(told, Answer::line)
+    with_faults(sentences.fold(told, Answer::line), &begun.faults)
 }
 
 /// The sprints of a source.
@@ -88,12 +93,21 @@ pub(super) fn list(listed: &Sprints) -> Answer {
             sprint.number.to_string(),
             sprint.state.clone(),
             format!("{} of {}", figures.integrated, figures.members),
+            figures.merged.to_string(),
             sprint.ticks.to_string(),
             format!("{} %", figures.conflict_rate),
             moment(sprint.created_at),
         ]
     };
-    let head = ["sprint", "state", "in", "ticks", "conflicts", "started"];
+    let head = [
+        "sprint",
+        "state",
+        "in",
+        "merged",
+        "ticks",
+        "conflicts",
+        "started",
+    ];
     let rows = listed.sprints.iter().map(row).collect();
     let none = "No sprint yet: `gaffer sprint start OWNER/REPO`.";
     Answer::new(value(listed)).table(&head, rows, none)
@@ -138,8 +152,8 @@ pub(super) fn sprint(sprint: &SprintView) -> Answer {
 
 fn of_figures(figures: &SprintFigures) -> String {
     format!(
-        "{}: {} in, {} with nothing, {} left out",
-        figures.members, figures.integrated, figures.nothing, figures.skipped
+        "{}: {} in, {} merged, {} with nothing, {} left out",
+        figures.members, figures.integrated, figures.merged, figures.nothing, figures.skipped
     )
 }
 

@@ -27,6 +27,11 @@ fn wait<T>(future: impl Future<Output = T>) -> T {
 
 /// A world whose personas are read, as the dispatcher does it.
 fn with_personas() -> World {
+    with_faults(&[])
+}
+
+/// The same with files that cannot be used.
+fn with_faults(faults: &[&str]) -> World {
     let world = world();
     let backend = backend(&world);
     let read = ReadPersonas {
@@ -35,7 +40,7 @@ fn with_personas() -> World {
         commit: Some("1111111111111111111111111111111111111111".parse().unwrap()),
         batch: names(&["art", "curator", "refactor", "sheriff"]),
         others: names(&["weaver"]),
-        faults: Vec::new(),
+        faults: faults.iter().map(|fault| (*fault).to_owned()).collect(),
         failure: None,
     };
     let mut unit = backend.unit();
@@ -177,6 +182,22 @@ fn a_start_prints_the_job_of_each_member() {
     let job = shown["sprint"]["members"][0]["job_id"].as_str().unwrap();
     let told = format!("Sprint 1 of acme/shop\n🚀 Launched curator: {job}\n");
     assert_eq!(said, told);
+}
+
+#[test]
+fn a_start_names_the_files_of_personas_that_it_leaves_out() {
+    let fault = ".jules/personas/odd/prompt.md:1: there is no `id`: add `id: odd`";
+    let world = with_faults(&[fault]);
+    let named = world.refused(&["sprint", "start", REPO, "--persona", "odd"]);
+    assert_eq!((named.code.as_str(), named.exit), ("faulty_persona", 1));
+    assert!(named.error.contains(fault), "{named:?}");
+    let line = ["sprint", "start", REPO, "--persona", "curator"];
+    let dry = [&line[..], &["--dry-run"]].concat();
+    for line in [&dry[..], &line[..]] {
+        let said = world.run(line).ok().stdout;
+        let told = format!("\nPersonas that cannot be used:\n- {fault}\n");
+        assert!(said.ends_with(&told), "{said}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::calls::{ToolError, read, to_value};
 use crate::Client;
 use crate::wire::{SprintPlanView, SprintView, SprintWhy, StartSprint};
 
-/// Most of what a sprint waits for, in characters: a model has to read all of it.
+/// Most of what a sprint waits for, or of what is wrong with files, in characters: a model has to read all of it.
 const WORDS_CHARS_MAX: usize = 8_000;
 
 /// `sprint_status` and `sprint_abort`.
@@ -57,6 +57,7 @@ pub(super) struct SprintAnswer {
     pull_request: Option<String>,
     ticks: u32,
     integrated: u32,
+    merged: u32,
     conflicts: u32,
     ticks_to_resolution: u32,
     tasks: u32,
@@ -84,6 +85,9 @@ pub(super) struct StartAnswer {
     started: bool,
     #[schemars(with = "Vec<String>")]
     members: Vec<PersonaName>,
+    /// Persona files that cannot be used: data from outside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    faults: Option<String>,
     /// Of a plan: how many sessions begin now.
     #[serde(skip_serializing_if = "Option::is_none")]
     begin_now: Option<u32>,
@@ -155,6 +159,7 @@ fn shown(sprint: SprintView, why: &SprintWhy) -> SprintAnswer {
         pull_request: sprint.woven.map(|woven| woven.pull.to_string()),
         ticks: sprint.ticks,
         integrated: sprint.figures.integrated,
+        merged: sprint.figures.merged,
         conflicts: sprint.figures.conflicts,
         ticks_to_resolution: sprint.figures.ticks_to_resolution,
         tasks: sprint.figures.tasks,
@@ -168,6 +173,7 @@ fn planned(plan: SprintPlanView) -> StartAnswer {
         number: plan.number,
         started: false,
         members: plan.members,
+        faults: faulty(&plan.repo, &plan.faults),
         begin_now: Some(plan.begin_now),
         begin_later: Some(plan.begin_later),
         wait_for_slots: Some(plan.wait_for_slots),
@@ -180,9 +186,15 @@ fn started(sprint: SprintView) -> StartAnswer {
         number: sprint.number,
         started: true,
         members: sprint.members.into_iter().map(|it| it.persona).collect(),
+        faults: faulty(&sprint.repo, &sprint.faults),
         begin_now: None,
         begin_later: None,
         wait_for_slots: None,
         wait_for_quota: None,
     }
+}
+
+fn faulty(repo: &RepoName, faults: &[String]) -> Option<String> {
+    let origin = format!("from files of {repo}");
+    (!faults.is_empty()).then(|| fence(&origin, &faults.join("\n"), WORDS_CHARS_MAX))
 }

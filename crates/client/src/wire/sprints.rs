@@ -130,6 +130,9 @@ pub struct SprintView {
     pub weaves: u32,
     /// Its members, in the order of their names.
     pub members: Vec<SprintMemberView>,
+    /// Files of personas that cannot be used, and why; only where it was just started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
     /// What is counted of it.
     pub figures: SprintFigures,
     /// What the newest weave pushed.
@@ -205,10 +208,12 @@ pub struct SprintGlimpse {
 /// What is counted of a sprint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SprintFigures {
-    /// How many members it has.
+    /// How many members it has; the weaver is none.
     pub members: u32,
-    /// How many of them are in.
+    /// How many of them are in what is woven, or were merged by themselves.
     pub integrated: u32,
+    /// How many of those are merged.
+    pub merged: u32,
     /// How many changed nothing, or took their change back.
     pub nothing: u32,
     /// How many are left out, failed or timed out.
@@ -221,7 +226,7 @@ pub struct SprintFigures {
     pub conflict_rate: u32,
     /// The most ticks that one of those that are resolved took, from its first conflict until it was in.
     pub ticks_to_resolution: u32,
-    /// How many sessions were created for its members: each is a task of Jules.
+    /// How many sessions were created for its members and the weaver: each is a task of Jules.
     pub tasks: u32,
 }
 

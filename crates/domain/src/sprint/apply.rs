@@ -192,7 +192,10 @@ fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
     }
     hand_mail(sprint, sights, now);
     match sights.landing {
-        Some(Landing::Merged) => end(sprint, None, now),
+        Some(Landing::Merged) => {
+            sprint.merged = true;
+            end(sprint, None, now);
+        }
         // While it is woven, its newest head may be one that no report names yet.
         Some(Landing::MergedOlder) if sprint.state != SprintState::Integrating => {
             end(

@@ -7,10 +7,12 @@ use super::{MemberState, Sprint, SprintMember};
 /// What is counted of a sprint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figures {
-    /// How many members it has.
+    /// How many members it has; the weaver, which resolves what they leave, is none.
     pub members: u32,
-    /// How many of them are in.
+    /// How many of them are in what is woven, or were merged by themselves.
     pub integrated: u32,
+    /// How many of those are merged.
+    pub merged: u32,
     /// How many changed nothing, or took their change back.
     pub nothing: u32,
     /// How many are left out, failed or timed out.
@@ -25,7 +27,7 @@ pub struct Figures {
     pub weaves: u32,
     /// The most ticks that one of those that are resolved took, from its first conflict until it was in.
     pub ticks_to_resolution: u32,
-    /// How many sessions were created for its members: each is a task of Jules.
+    /// How many sessions were created for its members and the weaver: each is a task of Jules.
     pub tasks: u32,
 }
 
@@ -33,7 +35,6 @@ impl Figures {
     /// The figures of a sprint as it is now.
     pub fn of(sprint: &Sprint) -> Self {
         let mut figures = Self {
-            members: count(sprint.members.len()),
             ticks: sprint.ticks,
             weaves: sprint.weaves,
             tasks: sprint.tasks,
@@ -41,7 +42,9 @@ impl Figures {
         };
         let is_in = |it: &&SprintMember| matches!(it.state, MemberState::Applied { .. });
         let weaver = sprint.weaver().filter(is_in);
-        for member in &sprint.members {
+        let members = sprint.members.iter();
+        for member in members.filter(|it| !it.persona.is_weaver()) {
+            figures.members += 1;
             figures.conflicts += u32::from(member.conflicts > 0);
             match (&member.state, weaver) {
                 (MemberState::Delegated, Some(weaver)) => figures.came_in(member, weaver.in_since),
@@ -66,6 +69,10 @@ impl Figures {
                 ) => {}
             }
         }
+        figures.merged = match sprint.is_woven() && !sprint.merged {
+            true => 0,
+            false => figures.integrated,
+        };
         figures
     }
 
@@ -111,8 +118,4 @@ pub(super) fn note_ticks(sprint: &mut Sprint) {
             | MemberState::Failed { .. } => {}
         }
     }
-}
-
-fn count(length: usize) -> u32 {
-    u32::try_from(length).unwrap_or(u32::MAX)
 }

@@ -193,9 +193,35 @@ fn one_conflict_takes_four_ticks() {
     let figures = Figures::of(&sprint);
     assert_eq!((figures.conflicts, figures.resolved), (1, 1));
     assert_eq!((figures.integrated, figures.weaves), (3, 2));
+    assert_eq!(figures.merged, 3);
     assert_eq!(figures.conflict_rate(), 33);
     assert_eq!(figures.ticks_to_resolution, 2);
     assert_eq!(apply(&sprint, &lands(Landing::Closed), at(99)), sprint);
+}
+
+#[test]
+fn a_member_is_merged_once_the_one_pull_request_is() {
+    let mut open = begun(&["curator", "refactor"]);
+    let works = [("curator", ready(101, 'a')), ("refactor", ready(102, 'b'))];
+    let both = vec![(101, is_in('a')), (102, is_in('b'))];
+    play(&mut open, &[seen(&works), woven(1, both)]);
+    let counted = |sprint: &Sprint| {
+        let figures = Figures::of(sprint);
+        (figures.integrated, figures.merged)
+    };
+    assert_eq!(counted(&open), (2, 0));
+    for (landing, merged) in [
+        (Landing::Merged, 2),
+        (Landing::MergedOlder, 0),
+        (Landing::Closed, 0),
+        (Landing::Foreign, 0),
+    ] {
+        let over = apply(&open, &lands(landing), at(9));
+        assert!(over.is_over(), "{landing:?}");
+        assert_eq!(counted(&over), (2, merged), "{landing:?}");
+    }
+    let aborted = abort(&open, "kim", at(9)).unwrap();
+    assert_eq!(counted(&aborted), (2, 0));
 }
 
 #[test]

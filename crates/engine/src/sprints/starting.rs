@@ -8,6 +8,7 @@ use domain::policy::Source;
 use domain::refusal::NotNow;
 use domain::sprint::{self, MemberState, NewSprint, Sprint, SprintMember, SprintMode};
 
+use super::choosing::chosen;
 use super::{LIST_MAX, work};
 use crate::backend::{Backend, Error, IndexEntry, decide_again};
 use crate::jobs::{IdempotencyKey, IdempotentOrder, reused};
@@ -18,9 +19,6 @@ use crate::{keys, retention};
 
 /// How much higher than the last number a new one may be: the numbers after a mistyped one would all be past.
 const AHEAD_MAX: u32 = 1_000;
-
-/// How many personas an error names at most.
-const NAMED_MAX: usize = 10;
 
 /// Longest name of who starts one, in characters.
 const BY_CHARS_MAX: usize = 80;
@@ -59,6 +57,15 @@ pub struct SprintPlan {
     pub faults: Vec<String>,
     /// What the account has left.
     pub room: Room,
+}
+
+/// A sprint that was started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartedSprint {
+    /// The sprint.
+    pub sprint: Sprint,
+    /// Files of personas that cannot be used, and so take no part.
+    pub faults: Vec<String>,
 }
 
 impl Backend {
@@ -118,7 +125,7 @@ impl Backend {
         &self,
         order: &SprintOrder,
         (within, by): (Duration, &str),
-    ) -> Result<Sprint, Error> {
+    ) -> Result<StartedSprint, Error> {
         let plan = self.plan_sprint(order, within).await?;
         self.start_planned(&plan, by, None).await
     }
@@ -129,7 +136,7 @@ impl Backend {
         order: &SprintOrder,
         once: &IdempotencyKey,
         (within, by): (Duration, &str),
-    ) -> Result<Sprint, Error> {
+    ) -> Result<StartedSprint, Error> {
         if let Some(started) = self.started_before(&order.repo, once).await? {
             return Ok(started);
         }
@@ -138,7 +145,7 @@ impl Backend {
             self.start_planned(&plan, by, Some(once)).await
         };
         match Box::pin(begun).await {
-            Ok(sprint) => Ok(sprint),
+            Ok(started) => Ok(started),
             // The same order may have come twice at once.
             Err(error) => match self.started_before(&order.repo, once).await? {
                 Some(started) => Ok(started),
@@ -147,12 +154,13 @@ impl Backend {
         }
     }
 
-    /// The sprint that was started under this name; another order under it is refused.
+    /// The sprint that was started under this name; another order under it is refused. What is wrong with files is told again
+    /// while the personas of no other commit were read.
     async fn started_before(
         &self,
         repo: &RepoName,
         once: &IdempotencyKey,
-    ) -> Result<Option<Sprint>, Error> {
+    ) -> Result<Option<StartedSprint>, Error> {
         let key = keys::once(&once.name);
         let Some(carried) = self.store.read::<IdempotentOrder>(&key).await? else {
             return Ok(None);
@@ -161,7 +169,14 @@ impl Backend {
             return Err(reused().into());
         }
         let mut sprints = self.sprints(repo, LIST_MAX).await?.into_iter();
-        Ok(sprints.find(|it| it.integration == carried.value.job))
+        let Some(sprint) = sprints.find(|it| it.integration == carried.value.job) else {
+            return Ok(None);
+        };
+        let key = keys::personas_read(repo);
+        let read = self.store.read::<ReadPersonas>(&key).await?;
+        let its_own = read.filter(|it| it.value.commit.as_ref() == Some(&sprint.personas_at));
+        let faults = its_own.map(|it| it.value.faults).unwrap_or_default();
+        Ok(Some(StartedSprint { sprint, faults }))
     }
 
     /// Starts the sprint after one that is over, unless a person was first. Returns whether it was started here.
@@ -189,7 +204,7 @@ impl Backend {
         plan: &SprintPlan,
         by: &str,
         once: Option<&IdempotencyKey>,
-    ) -> Result<Sprint, Error> {
+    ) -> Result<StartedSprint, Error> {
         decide_again(format!("a sprint of {}", plan.repo), || async {
             let (source, _) = self.source_of_sprint(&plan.repo).await?;
             let turn = self.free_turn(&plan.repo, plan.number).await?;
@@ -221,7 +236,12 @@ impl Backend {
             // A source that is removed meanwhile would leave the sprint without one.
             unit.check(keys::source(&plan.repo), source.version);
             unit.enqueue(&keys::sprint_pk(&id.0, id.1), work(&new));
-            Ok(self.try_commit(unit).await?.then_some(new))
+            let faults = plan.faults.clone();
+            let started = StartedSprint {
+                sprint: new,
+                faults,
+            };
+            Ok(self.try_commit(unit).await?.then_some(started))
         })
         .await
     }
@@ -310,50 +330,5 @@ impl Backend {
         let account = self.store.account(&source.account).await?;
         let limits = account.map_or_else(Limits::default, |it| it.value.limits);
         Ok(governor::room(&slots, limits, self.now()))
-    }
-}
-
-/// Who takes part, by the files that were read.
-fn chosen(
-    order: &SprintOrder,
-    target: &BranchName,
-    read: &ReadPersonas,
-) -> Result<(CommitSha, Vec<PersonaName>), NotNow> {
-    let repo = &order.repo;
-    let Some(commit) = read.commit.clone() else {
-        let sentence = format!("{repo} has no branch `{target}`");
-        return Err(NotNow::new("no_branch", sentence));
-    };
-    let known = |name: &PersonaName| read.batch.contains(name) || read.others.contains(name);
-    if let Some(unknown) = order.personas.iter().find(|name| !known(name)) {
-        let named = shown(read.batch.iter().chain(&read.others));
-        let sentence = format!(
-            "there is no persona `{unknown}` on the branch `{target}` of {repo}; there {named}"
-        );
-        return Err(NotNow::new("no_persona", sentence));
-    }
-    if let Some(never) = order.personas.iter().find(|it| !read.batch.contains(it)) {
-        let sentence =
-            format!("`{never}` takes part in no sprint: its file says so, or Gaffer works as it");
-        return Err(NotNow::new("not_in_batch", sentence));
-    }
-    let personas = match order.personas.is_empty() {
-        true => read.batch.clone(),
-        false => order.personas.clone(),
-    };
-    if personas.is_empty() {
-        let sentence = format!(
-            "the branch `{target}` of {repo} has no personas: write some with `gaffer persona init`, and commit them"
-        );
-        return Err(NotNow::new("no_personas", sentence));
-    }
-    Ok((commit, personas))
-}
-
-fn shown<'p>(names: impl Iterator<Item = &'p PersonaName>) -> String {
-    let names: Vec<&str> = names.map(PersonaName::as_str).take(NAMED_MAX).collect();
-    match names.is_empty() {
-        true => "are none".to_owned(),
-        false => format!("are {}", names.join(", ")),
     }
 }

@@ -272,6 +272,7 @@ async fn the_weaver_gets_what_is_left() {
 fn together(outcome: Outcome) -> Vec<CheckSetup> {
     let mut checks = green_checks();
     let mut together = CheckSetup::new("together", outcome);
+    together.log = "error: the glue is missing\n".to_owned();
     together.on_branch = "jules-sprint-50-integration".to_owned();
     checks.push(together);
     checks
@@ -292,7 +293,10 @@ async fn the_weaver_mends_what_fails_together() {
     let weaver = over.weaver().expect("the weaver");
     assert_eq!(weaver.state.word(), "applied");
     let job = world.backend.must_job(&weaver.job).await.expect("a job");
-    assert!(job.value.prompt.contains("- `together`"));
+    for part in ["- `together`", "error: the glue is missing"] {
+        let prompt = &job.value.prompt;
+        assert!(prompt.contains(part), "{part}: {prompt}");
+    }
     assert_eq!(texts(&world).await["src/glue.rs"], "glue\n");
     world.finish().await;
 }
@@ -363,5 +367,27 @@ async fn an_answer_counts_although_the_file_that_it_met_is_no_file_any_more() {
     assert_eq!((over.state.word(), over.ticks), ("done", 4));
     let all = [(1, "title"), (10, "price and sum"), (15, "tax")];
     assert_eq!(texts(&world).await["src/cart.rs"], cart(&all));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_answer_counts_at_a_path_that_the_record_shortens() {
+    let path = format!("docs/{}/{}.md", "a".repeat(120), "b".repeat(120));
+    let note = |text: &str| [(path.as_str(), format!("{text}\n"))];
+    let stories = vec![
+        member("curator", 1, &note("price"), &[]),
+        member("refactor", 4, &note("sum"), &note("price and sum")),
+    ];
+    let world = world_of_personas(false, &["curator", "refactor"], stories).await;
+    begin(&world).await;
+    let over = until_over(&world).await;
+    assert_eq!(
+        members(&over),
+        ["curator #101 applied", "refactor #102 applied"],
+        "{}",
+        world.story().await
+    );
+    assert_eq!((over.state.word(), over.ticks), ("done", 4));
+    assert_eq!(texts(&world).await[&path], "price and sum\n");
     world.finish().await;
 }

@@ -269,7 +269,7 @@ struct Outcome {
     left_out: u32,
     /// Members whose conflicts the weaver resolved.
     resolved: u32,
-    /// Sessions: one for each member, and one more for a last attempt in a new one.
+    /// Sessions: one for each member and for the weaver, and one more for a last attempt in a new one.
     tasks: u32,
 }
 
@@ -280,15 +280,15 @@ impl Outcome {
             let sprint = played(seed, model);
             let figures = Figures::of(&sprint);
             assert_eq!(figures.integrated + figures.skipped, figures.members);
+            assert_eq!(figures.merged, figures.integrated);
             outcome.resolved += u32::try_from(sprint.delegated().count()).unwrap();
             *outcome.ticks.entry(sprint.ticks).or_default() += 1;
             outcome.conflicts += figures.conflicts;
             outcome.left_out += figures.skipped;
-            let again = sprint
-                .members
-                .iter()
-                .filter(|it| it.attempts == ATTEMPTS_MAX);
-            outcome.tasks += figures.members + u32::try_from(again.count()).unwrap();
+            let members = sprint.members.iter();
+            let again = members.filter(|it| it.attempts == ATTEMPTS_MAX);
+            let sessions = sprint.members.len() + again.count();
+            outcome.tasks += u32::try_from(sessions).unwrap();
         }
         outcome
     }

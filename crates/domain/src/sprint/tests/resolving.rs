@@ -138,7 +138,13 @@ fn the_weaver_resolves_what_three_attempts_do_not() {
         "done 8: curator applied, refactor delegated, weaver applied"
     );
     let figures = Figures::of(&sprint);
-    assert_eq!((figures.integrated, figures.resolved), (3, 1));
+    assert_eq!((figures.integrated, figures.resolved), (2, 1));
+    assert_eq!(
+        (figures.members, figures.merged),
+        (2, 2),
+        "the weaver is none"
+    );
+    assert_eq!(figures.conflict_rate(), 50);
     assert_eq!(
         figures.ticks_to_resolution, 6,
         "it is in by the weaver's change"

@@ -55,11 +55,7 @@ impl Dispatcher {
         };
         let is_integration = matches!(&sprint, Some((_, None)));
         let logs = if pull::wants_logs(pull, (facts, session), (&source.timing, now)) {
-            self.readers
-                .pulls
-                .check_logs(facts)
-                .await
-                .unwrap_or_default()
+            self.failed_logs(facts).await
         } else {
             Vec::new()
         };
@@ -79,7 +75,6 @@ impl Dispatcher {
             merge_unsettled: effects.iter().any(is_unsettled_merge),
             logs: logs
                 .into_iter()
-                .map(failed_check)
                 .chain(failed_own_checks(pull, &facts.head.sha))
                 .collect(),
             gate: self.backend.delivery_gate(job, &facts.head.sha).await?,
@@ -96,6 +91,13 @@ impl Dispatcher {
             is_base_merge: self.is_base_merge(pull, facts).await?,
             session_page: page_of(job, pull.session.as_ref()),
         })
+    }
+
+    /// What failed checks of a pull request said, as far as it can be read.
+    pub(in crate::dispatcher) async fn failed_logs(&self, facts: &PullFacts) -> Vec<FailedCheck> {
+        let logs = self.readers.pulls.check_logs(facts).await;
+        let logs = logs.unwrap_or_default().into_iter();
+        logs.map(failed_check).collect()
     }
 
     /// The sprint of a job, and as which persona it takes part; none for the job of the one pull request.

@@ -15,6 +15,7 @@ use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
 use crate::jobs::{IdempotencyKey, JobRef};
 use crate::store::Versioned;
+use crate::weaving::kept_path;
 
 /// How much of the body of a mail is kept, in bytes as JSON, with room for what a cut adds.
 const BODY_BYTES: usize = 15_000;
@@ -247,16 +248,16 @@ fn cut(said: &str) -> String {
     }
 }
 
-/// The parts of a diff that are about these files.
+/// The parts of a diff that are about these files, at paths as records keep them.
 fn of_files(diff: &str, files: &[&str]) -> String {
     let mut kept = String::new();
     let mut is_kept = false;
     for line in diff.split_inclusive('\n') {
         if let Some(names) = line.strip_prefix("diff --git ") {
             let names = names.trim_end();
-            is_kept = files
-                .iter()
-                .any(|file| names.ends_with(&format!(" b/{file}")));
+            let ends = names.match_indices(" b/");
+            let mut ends = ends.map(|(at, sign)| kept_path(&names[at + sign.len()..]));
+            is_kept = ends.any(|path| files.contains(&path.as_str()));
         }
         if is_kept {
             kept.push_str(line);
@@ -276,6 +277,9 @@ mod tests {
         assert_eq!(kept, "diff --git a/src/a.rs b/src/a.rs\n-1\n+2\n");
         assert_eq!(of_files(diff, &["a.rs"]), "");
         assert_eq!(of_files(diff, &[]), "");
+        let long = "a".repeat(300);
+        let diff = format!("diff --git a/{long} b/{long}\n-1\n+2\n");
+        assert_eq!(of_files(&diff, &[kept_path(&long).as_str()]), diff);
     }
 
     #[test]

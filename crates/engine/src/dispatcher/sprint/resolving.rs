@@ -1,11 +1,14 @@
 //! The jobs that begin on what is woven: last attempts of members, and the weaver's own.
 
+use domain::event::FailedCheck;
+use domain::facts::ReadDepth;
 use domain::ids::MessageId;
 use domain::outgoing_text::{ConflictText, Leftover, anew_conflict, checks_task, resolving_task};
-use domain::sprint::{self, Sprint, SprintMember};
+use domain::sprint::{self, Sprint, SprintMember, Woven};
 
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
+use crate::ports::{Reading, Share};
 
 impl Dispatcher {
     /// What a member that begins anew is told of its conflict; none for one that begins.
@@ -54,7 +57,27 @@ impl Dispatcher {
             return Ok(resolving_task(sprint, &leftovers, body));
         }
         let checks = self.failed_checks_of(sprint).await?;
-        Ok(checks_task(sprint, &checks, body))
+        let logs = match &sprint.woven {
+            Some(woven) => Box::pin(self.logs_of(woven)).await,
+            None => Vec::new(),
+        };
+        Ok(checks_task(sprint, (&checks, &logs), body))
+    }
+
+    /// What failed checks of what is woven said. The weaver can run them too, so it does not wait for what cannot be read now.
+    async fn logs_of(&self, woven: &Woven) -> Vec<FailedCheck> {
+        let reading = Reading {
+            share: Share::Common,
+            depth: ReadDepth::Whole,
+        };
+        let read = self
+            .readers
+            .pulls
+            .facts(&woven.pull, reading, self.backend.now());
+        match read.await {
+            Ok(facts) if facts.head.sha == woven.commit => self.failed_logs(&facts).await,
+            Ok(_) | Err(_) => Vec::new(),
+        }
     }
 
     /// The checks that fail of what is woven.

@@ -1,15 +1,11 @@
 //! The verdicts of a weave as a sprint keeps them, and back.
 
 use domain::ids::CommitSha;
-use domain::redact::presentable;
 use domain::sprint::{self, Verdict, Way};
 use weave::tree::BlobId;
 use weave::verdict::{self, Clash, ClashKind};
 
-use crate::weaving::{Skip, Skipped, Weave};
-
-/// Longest path that a sprint keeps, in characters.
-const PATH_CHARS_MAX: usize = 200;
+use crate::weaving::{Skip, Skipped, Weave, kept_path};
 
 /// How many runs of lines of a place are named.
 const LINES_MAX: usize = 5;
@@ -84,7 +80,7 @@ fn kept(clash: &Clash) -> sprint::Clash {
     };
     let blob = |id: &Option<BlobId>| id.and_then(|id| id.to_string().parse().ok());
     sprint::Clash {
-        path: presentable(&clash.path, PATH_CHARS_MAX),
+        path: kept_path(&clash.path),
         words,
         is_lines: clash.kind == ClashKind::Lines,
         base: blob(&clash.base),
@@ -104,4 +100,44 @@ pub(super) fn clash_of(kept: &sprint::Clash) -> Option<Clash> {
         theirs: blob(&kept.theirs),
         lines: Vec::new(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use weave::member::Change;
+
+    use super::*;
+    use crate::weaving::shown_at;
+
+    #[test]
+    fn a_place_that_was_shown_is_found_at_a_path_that_the_record_changes() {
+        let long = format!("src/{}/cart.rs", "a".repeat(250));
+        for path in [
+            "src/cart.rs",
+            long.as_str(),
+            "src/ghp_0123456789abcdefghijABCDEFGHIJ012345.rs",
+            "src/ca\u{200b}rt.rs",
+        ] {
+            let clash = Clash {
+                path: path.to_owned(),
+                kind: ClashKind::Lines,
+                base: None,
+                ours: Some(BlobId::EMPTY),
+                theirs: None,
+                lines: Vec::new(),
+            };
+            let shown: Vec<Clash> = clash_of(&kept(&clash)).into_iter().collect();
+            let nothing = Change {
+                before: None,
+                after: None,
+            };
+            let changed = [path, "README.md"].map(|path| (path.to_owned(), nothing));
+            let changed = BTreeMap::from(changed);
+            assert_eq!(shown_at(&changed, &shown), [clash], "{path}");
+            let others = BTreeMap::from([("README.md".to_owned(), nothing)]);
+            assert_eq!(shown_at(&others, &shown), []);
+        }
+    }
 }

@@ -184,7 +184,8 @@ fn sprints() -> Vec<Sprint> {
     let silent = &mut begun.members[1];
     silent.asked_at = Some(AT);
     silent.collected = Some(Outbox::Patch);
-    let of_state = |state| Sprint {
+    let of_state = |state: SprintState| Sprint {
+        merged: matches!(state, SprintState::Done { .. }),
         state,
         ticks: 3,
         weaves: 1,

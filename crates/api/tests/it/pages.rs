@@ -8,6 +8,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{self, Request};
 use domain::ids::TokenName;
+use domain::job::{Job, Phase};
 use domain::token::Scope;
 use engine::ports::Queue;
 use jiff::SignedDuration;
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
+use crate::deliveries::wait_with_plan;
 use crate::world::{Answer, TOKEN, World, send};
 
 /// Where the browser believes Gaffer to be.
@@ -501,6 +503,37 @@ async fn a_form_gives_the_order_that_its_page_shows_and_only_once() {
     assert_eq!(cancelled["error"]["sentence"], "Canceled by user");
     let page = browser.get(&path).await;
     assert!(page.text.contains("✕ failed") && page.text.contains(&format!("{path}/retry\"")));
+}
+
+/// A job that belongs to no delivery is approved by the plan that its page shows.
+#[tokio::test]
+async fn a_plan_that_came_after_a_page_is_not_approved_by_it() {
+    let world = World::new().await;
+    let watched = world.watched(|watch| wait_with_plan(watch, Some("p1")));
+    let job = watched.await;
+    let becomes = async |plan: Option<&str>| {
+        let replace = |job: &mut Job| {
+            let Phase::Watching(watch) = &mut job.phase else {
+                panic!("watched");
+            };
+            wait_with_plan(watch, plan);
+        };
+        world.change(&job, replace).await;
+    };
+    let path = format!("/dashboard/deliveries/{job}");
+    let mut browser = Browser::signed_in(&world.router, TOKEN).await;
+    let page = browser.get(&path).await;
+    assert!(page.text.contains("1. Sweep by p1"), "{page:?}");
+    assert!(page.text.contains("<code class=\"soft\">plan_open</code>"));
+    let form = between(&page.text, "/approve\">", "</form>");
+    let shown = between(form, "name=\"plan_id\" value=\"", "\"");
+    let form = format!("{}&plan_id={shown}", hidden(&page.text, "approve"));
+    becomes(Some("p2")).await;
+    let answer = browser.post(&format!("{path}/approve"), &form).await;
+    refused_with(&answer, 409, "plan_moved");
+    becomes(None).await;
+    let page = browser.get(&path).await;
+    assert!(!page.text.contains(&format!("{path}/approve\"")));
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::event::Audience;
 use crate::ids::AgentName;
-use crate::job::WaitParty;
+use crate::job::{self, WaitParty};
 use crate::pull::REOPEN_WAIT;
 use crate::when::plus;
 
@@ -243,11 +243,7 @@ fn first(delivery: &Delivery, who: WaitParty) -> WordedReason {
         return failed(delivery, error);
     }
     if delivery.run_status == RunStatus::Blocked {
-        let sentence = match delivery.reviewing_job() {
-            Some(job) => format!("A question of the session that reviews it is open: job {job}."),
-            None => "A question of its session is open.".to_owned(),
-        };
-        return reason("blocked", sentence);
+        return blocked(delivery);
     }
     match phase {
         Phase::Intake => reason("taken_in", "It was taken in."),
@@ -274,8 +270,25 @@ fn first(delivery: &Delivery, who: WaitParty) -> WordedReason {
             let sentence = format!("What was deployed is observed: {}.", delivery.rules.observe);
             reason("observing", sentence)
         }
-        Phase::Close => closed(delivery),
+        Phase::Close => {
+            let how = delivery.closed.unwrap_or(Closed::Finished);
+            reason("closed", how.sentence())
+        }
     }
+}
+
+/// What is asked. A delivery is asked for its approval at a checkpoint, so a plan blocks only a job that is shown as one,
+/// which tells of it in its own words.
+fn blocked(delivery: &Delivery) -> WordedReason {
+    if delivery.shows_bare_job() && delivery.phase == Phase::Plan {
+        let (code, sentence) = job::plan_open(history::since(delivery));
+        return reason(code, sentence);
+    }
+    let sentence = match delivery.reviewing_job() {
+        Some(job) => format!("A question of the session that reviews it is open: job {job}."),
+        None => "A question of its session is open.".to_owned(),
+    };
+    reason("blocked", sentence)
 }
 
 fn failed(delivery: &Delivery, error: &Failed) -> WordedReason {
@@ -382,18 +395,4 @@ fn verifying(delivery: &Delivery) -> WordedReason {
             reason("verifying", "The merge of its pull request is awaited.")
         }
     }
-}
-
-fn closed(delivery: &Delivery) -> WordedReason {
-    let sentence = match delivery.closed {
-        Some(Closed::Finished) | None => "It is closed: it came to its end.",
-        Some(Closed::PartsClosed) => "It is closed, since all its parts are.",
-        Some(Closed::IssueClosed) => "It is closed, since its issue was closed.",
-        Some(Closed::Cancelled) => "It is closed, since what it is a part of was cancelled.",
-        Some(Closed::Abandoned) => "It is closed, since a person gave it up.",
-        Some(Closed::MergedOnly) => {
-            "It is closed: its change is merged, and a person gave up what was to follow."
-        }
-    };
-    reason("closed", sentence)
 }

@@ -73,10 +73,7 @@ impl What {
     /// The text; one that is shown on one line loses its line ends.
     fn on_its_lines(self, text: &str) -> Cow<'_, str> {
         match self {
-            Self::Summary | Self::Criterion => {
-                let words: Vec<_> = text.split_whitespace().collect();
-                Cow::Owned(words.join(" "))
-            }
+            Self::Summary | Self::Criterion => Cow::Owned(one_line(text)),
             Self::Description | Self::Feedback | Self::Reason | Self::Plan | Self::Analysis => {
                 Cow::Borrowed(text)
             }
@@ -186,8 +183,7 @@ pub struct IssueText {
 
 /// Reads an issue: what it is about, and the lines of its task list as acceptance criteria.
 pub fn of_issue(number: u64, title: &str, body: Option<&str>) -> IssueText {
-    let title: Vec<&str> = title.split_whitespace().collect();
-    let summary = presentable(&title.join(" "), TITLE_CHARS_MAX.saturating_sub(30));
+    let summary = presentable(&one_line(title), TITLE_CHARS_MAX.saturating_sub(30));
     let body = body.unwrap_or_default();
     let tasks = body.lines().filter_map(task);
     let tasks = tasks.map(|line| presentable(line, CRITERION_CHARS_MAX - 1));
@@ -213,6 +209,12 @@ fn task(line: &str) -> Option<&str> {
         .iter()
         .find_map(|it| item.strip_prefix(it));
     marked?.trim_start().strip_prefix("[ ]").map(str::trim)
+}
+
+/// A text without its line ends.
+pub(super) fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
 }
 
 /// A short text from outside, such as why a session failed.

@@ -222,9 +222,19 @@ fn what_a_session_does_is_seen_in_its_job() {
     assert_eq!(work(&job), Work::Planned("p1".parse().unwrap()));
     let sight = JobSight::of(&job, &Timing::default(), at(10));
     assert_eq!(sight.plan.unwrap().content, "1. Look\nAt the cart");
+    assert_eq!(sight.plan_summary.as_deref(), Some("1 step: Look"));
+    assert_eq!(sight.said, None);
     let job::Phase::Watching(watch) = &mut job.phase else {
         panic!("watched");
     };
     watch.announced.approved_plan = Some("p1".parse().unwrap());
+    let said = job::AgentMessage {
+        id: "a1".parse().unwrap(),
+        at: at(7),
+        text: "On it.".to_owned(),
+    };
+    watch.log.agent = Some(said.clone());
     assert_eq!(work(&job), Work::Working);
+    let sight = JobSight::of(&job, &Timing::default(), at(10));
+    assert_eq!(sight.said, Some(said));
 }

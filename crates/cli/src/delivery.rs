@@ -189,6 +189,7 @@ async fn create(client: &Client, args: CreateDeliveryArgs) -> Result<Answer> {
         summary: args.summary,
         description: args.description,
         acceptance_criteria: args.criteria,
+        refs: args.refs,
         priority: args.priority,
     };
     let created = once_read(|| client.create_delivery(&wanted, None)).await?;

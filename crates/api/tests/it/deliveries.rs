@@ -85,6 +85,7 @@ async fn a_delivery_is_created_shown_and_started() {
     let order = json!({
         "repo": REPO, "issue": 12, "summary": "Add search", "description": "A box.",
         "acceptance_criteria": ["finds by name"], "priority": 7,
+        "refs": [{ "role": "trigger", "type": "jira", "label": "SHOP-7" }],
     });
     let made = world.post("/api/deliveries", &order).await.ok(201);
     assert_eq!(
@@ -96,6 +97,8 @@ async fn a_delivery_is_created_shown_and_started() {
     assert_eq!(made["why"]["code"], "awaits_start");
     assert_eq!(made["acceptance_criteria"], json!(["finds by name"]));
     assert_eq!(made["priority"], 7);
+    let labels = [0_usize, 1].map(|at| made["refs"][at]["label"].clone());
+    assert_eq!(labels, [json!("#12"), json!("SHOP-7")]);
     assert_eq!(made["legal"], json!(["start", "split", "edit", "collect"]));
     let id = made["id"].as_str().unwrap();
     for name in [id, "acme%2Fshop%2312", "ACME%2Fshop%2312"] {
@@ -328,6 +331,7 @@ async fn a_plan_is_sent_where_a_person_plans_and_a_delivery_is_edited_and_split(
 
 /// Creations with odd words, and how each is refused: a code and a field.
 fn odd_creations(secret: &str) -> Vec<(String, Value, &'static str, &'static str)> {
+    let reference = |label: &str| json!({ "role": "trigger", "type": "jira", "label": label });
     vec![
         (
             "/api/deliveries".to_owned(),
@@ -364,6 +368,18 @@ fn odd_creations(secret: &str) -> Vec<(String, Value, &'static str, &'static str
             json!({ "repo": REPO, "summary": "x", "issue": 0 }),
             "bad_field",
             "issue",
+        ),
+        (
+            "/api/deliveries".to_owned(),
+            json!({ "repo": REPO, "summary": "x", "refs": vec![reference("SHOP-7"); 20] }),
+            "too_many_refs",
+            "refs",
+        ),
+        (
+            "/api/deliveries".to_owned(),
+            json!({ "repo": REPO, "summary": "x", "refs": [reference(" ")] }),
+            "odd_label",
+            "refs",
         ),
     ]
 }

@@ -19,6 +19,8 @@ fn create(world: &World) -> String {
         "12",
         "--criterion",
         "finds by name",
+        "--ref",
+        "trigger:jira:SHOP-7",
         "--priority",
         "7",
     ]);
@@ -215,6 +217,7 @@ fn what_cannot_be_done_now_exits_with_1_and_bad_usage_with_2() {
         &["transcript", &id, "--run", "newest"],
         &["list", "--phase", "merge"],
         &["create", "x", "--repo", REPO, "--again"],
+        &["create", "x", "--repo", REPO, "--ref", "SHOP-7"],
     ] {
         let told = world.refused(&[&["delivery"][..], command].concat());
         assert_eq!(told.exit, 2, "{command:?}: {told:?}");
@@ -270,12 +273,19 @@ fn a_delivery_is_edited_and_what_there_is_not_is_neither_collected_nor_analysed(
         "--criterion",
         "it is there",
     ];
-    let edited = world.json(&[&edit[..], &["--priority", "9"]].concat())["delivery"].clone();
+    let page = "https://jira.example.com/SHOP-8";
+    let refers = format!("trigger:jira:SHOP-8 {page}");
+    let more = ["--priority", "9", "--ref", &refers];
+    let edited = world.json(&[&edit[..], &more].concat())["delivery"].clone();
     assert_eq!(
         (&edited["summary"], &edited["priority"]),
         (&json!("Add a box"), &json!(9))
     );
     assert_eq!(edited["acceptance_criteria"], json!(["it is there"]));
+    // The first one is its issue.
+    let labels = [1_usize, 2].map(|at| edited["refs"][at]["label"].clone());
+    assert_eq!(labels, [json!("SHOP-7"), json!("SHOP-8")]);
+    assert_eq!(edited["refs"][2]["url"], page);
     assert_eq!(world.refused(&["delivery", "edit", &id]).exit, 2);
     // No process runs that could read the session.
     let told = world.refused(&["delivery", "collect", &id, "31415926535897932384"]);

@@ -37,6 +37,9 @@ pub struct CreateDelivery {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = domain::delivery::CRITERIA_MAX))]
     pub acceptance_criteria: Vec<String>,
+    /// What it refers to, besides its issue.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refs: Vec<RefRequest>,
     /// How much it matters, from 0 to 9; 9 goes first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::Priority>")]

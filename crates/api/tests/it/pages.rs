@@ -7,6 +7,7 @@ use api::{Caller, Method, page_routes};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{self, Request};
+use domain::delivery::Delivery;
 use domain::ids::TokenName;
 use domain::job::{Job, Phase};
 use domain::token::Scope;
@@ -590,8 +591,12 @@ async fn a_delivery_is_edited_and_split_on_its_page() {
     );
     assert_eq!(edited["priority"], 7);
     let page = browser.get(&path).await;
+    assert!(page.text.contains("<code>- [ ]</code> below a part"));
     let form = hidden(&page.text, "split");
-    let parts = format!("{form}&parts=The+box%0D%0AThe+list%0D%0A");
+    let odd = format!("{form}&parts=-+[+]+It+is+there%0D%0AThe+box");
+    let answer = browser.post(&format!("{path}/split"), &odd).await;
+    refused_with(&answer, 422, "bad_field");
+    let parts = format!("{form}&parts=The+box%0D%0A-+[+]+It+is+there%0D%0A%0D%0AThe+list%0D%0A");
     let answer = browser.post(&format!("{path}/split"), &parts).await;
     assert_eq!(answer.status, 303, "{answer:?}");
     let split = world.get(&format!("/api/deliveries/{id}")).await.ok(200);
@@ -601,6 +606,11 @@ async fn a_delivery_is_edited_and_split_on_its_page() {
         .map(|it| it["summary"].as_str().unwrap())
         .collect();
     assert_eq!(summaries, ["The box", "The list"]);
+    let stored = world.backend.must::<Delivery>(&id.parse().unwrap()).await;
+    let criteria = stored.unwrap().value.children;
+    let criteria = criteria.into_iter().map(|it| it.acceptance_criteria);
+    let criteria: Vec<Vec<String>> = criteria.collect();
+    assert_eq!(criteria, [vec!["It is there".to_owned()], Vec::new()]);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use client::wire::RefRequest;
+use client::wire::{PartRequest, RefRequest};
 use domain::delivery::Verdict;
 use domain::ids::{CommitSha, JobName, PlanId, RepoName, RunId, SessionId};
 use domain::priority::Priority;
@@ -13,6 +13,7 @@ use url::Url;
 use super::value;
 
 mod changes;
+mod part;
 mod reference;
 
 pub(crate) use changes::{AnalysisArgs, EditDeliveryArgs};
@@ -315,15 +316,15 @@ pub(crate) struct SplitArgs {
     /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
     pub(crate) id: DeliveryName,
 
-    /// What one of them is about. Can be given several times.
+    /// What one of them is about; lines with `- [ ]` below that are its criteria. Can be given several times.
     #[arg(
         long = "part",
         value_name = "SUMMARY",
-        value_parser = value::text,
+        value_parser = part::part,
         conflicts_with = "file",
         required_unless_present = "file"
     )]
-    pub(crate) parts: Vec<String>,
+    pub(crate) parts: Vec<PartRequest>,
 
     /// A file with their summaries and criteria, as JSON; `-` is standard input.
     #[arg(long, value_name = "FILE", value_parser = value::file)]

@@ -164,6 +164,22 @@ fn a_plan_is_sent_and_a_delivery_split_by_people() {
     std::fs::write(&parts, two.to_string()).unwrap();
     let split = world.json(&["delivery", "split", &id, "--file", parts.to_str().unwrap()]);
     assert_eq!(split["delivery"]["children"][1]["summary"], "The index");
+    let third = world.json(&["delivery", "create", "Mend", "--repo", REPO]);
+    let third = third["delivery"]["id"].as_str().unwrap().to_owned();
+    let part = "The door\n- [ ] it opens\n- [ ] it closes";
+    world
+        .run(&["delivery", "split", &third, "--part", part])
+        .ok();
+    let exported = world.run(&["export"]).ok().stdout;
+    let mut lines = exported.lines();
+    let line = lines.find_map(|line| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        (line["id"] == third.as_str()).then_some(line)
+    });
+    assert_eq!(
+        line.unwrap()["delivery"]["children"][0]["acceptance_criteria"],
+        json!(["it opens", "it closes"])
+    );
     let other = world.json(&["delivery", "create", "Tidy", "--repo", REPO]);
     let other = other["delivery"]["id"].as_str().unwrap().to_owned();
     let file = plan.to_str().unwrap();
@@ -214,6 +230,7 @@ fn what_cannot_be_done_now_exits_with_1_and_bad_usage_with_2() {
         &["verdict", &id, "perhaps", "--sha", sha],
         &["verdict", &id, "not-pass", "--sha", sha],
         &["split", &id],
+        &["split", &id, "--part", "The box\nThe index"],
         &["transcript", &id, "--run", "newest"],
         &["list", "--phase", "merge"],
         &["create", "x", "--repo", REPO, "--again"],

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use client::wire::{
-    ApproveDelivery, CreateDelivery, DELIVERIES_LIMIT_MAX, Deliveries, DeliveryView, PartRequest,
-    PlanRequest, RejectDelivery, RetryDelivery, SplitRequest, UnreadIssuesView, VerdictRequest,
+    ApproveDelivery, CreateDelivery, DELIVERIES_LIMIT_MAX, Deliveries, DeliveryView, PlanRequest,
+    RejectDelivery, RetryDelivery, SplitRequest, UnreadIssuesView, VerdictRequest,
 };
 use client::{Answer as Came, Client, DeliveryQuery};
 use domain::delivery::PLAN_BYTES_MAX;
@@ -201,6 +201,7 @@ async fn create(client: &Client, args: CreateDeliveryArgs) -> Result<Answer> {
         summary: args.summary,
         description: args.description,
         acceptance_criteria: args.criteria,
+        refs: args.refs,
         priority: args.priority,
     };
     let created = once_read(|| client.create_delivery(&wanted, None)).await?;
@@ -232,13 +233,7 @@ async fn plan(client: &Client, args: PlanArgs) -> Result<Answer> {
 
 async fn split(client: &Client, args: SplitArgs) -> Result<Answer> {
     let children = match &args.file {
-        None => {
-            let part = |summary: String| PartRequest {
-                summary,
-                acceptance_criteria: Vec::new(),
-            };
-            args.parts.into_iter().map(part).collect()
-        }
+        None => args.parts,
         Some(file) => {
             let text = text_of(file, "the parts", PARTS_BYTES_MAX)?;
             let odd = |wrong: serde_json::Error| {

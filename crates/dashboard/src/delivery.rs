@@ -70,6 +70,7 @@ pub fn delivery(frame: &Frame, told: Delivery<'_>) -> Result<Page, Error> {
         may_act,
         form_token: form_token.unwrap_or_default(),
         actions: actions(told.view, may_act),
+        names_plan: card.phase == Phase::Plan.word() || shows_bare_job(card),
         goes_to_jules: goes_to_jules(told.view),
         takes_reason: told.view.retry_takes_reason,
         head: told.view.head.as_ref().map(|head| head.as_str()),
@@ -106,6 +107,8 @@ struct DeliveryPage<'a> {
     may_act: bool,
     form_token: &'a str,
     actions: Vec<Action>,
+    /// Whether what is approved is a plan.
+    names_plan: bool,
     /// Whether the reason of a retry is sent to the session.
     goes_to_jules: bool,
     takes_reason: bool,
@@ -209,15 +212,23 @@ struct Action {
     word: &'static str,
 }
 
-/// Exactly what is legal now, as far as the page has forms for it.
+/// Exactly what is legal now, as far as the page has forms for it, and shows what they are about.
 fn actions(view: &DeliveryView, may_act: bool) -> Vec<Action> {
     let is_legal = |word: &str| match word {
         ANSWER => may_act && view.question.is_some(),
         word => may_act && view.legal.iter().any(|it| it == word),
     };
+    // Another plan could come before the form does.
+    let is_unseen = shows_bare_job(&view.card) && view.plan.is_none();
+    let is_shown = |kind: ActionKind| kind != ActionKind::Approve || !is_unseen;
     let all = ActionKind::ALL.into_iter();
-    let legal = all.filter(|(_, word)| is_legal(word));
+    let legal = all.filter(|(kind, word)| is_legal(word) && is_shown(*kind));
     legal.map(|(kind, word)| Action { kind, word }).collect()
+}
+
+/// Whether it shows a job that belongs to no delivery, of which nothing but its plan is approved.
+fn shows_bare_job(card: &DeliveryCard) -> bool {
+    card.seq == 0
 }
 
 /// Whether the reason of a retry is sent to its session.

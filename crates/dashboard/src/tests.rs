@@ -336,6 +336,23 @@ fn the_approval_of_a_plan_names_the_plan_and_the_moment_that_its_page_shows() {
     assert_ne!(standing(&after), standing(&before));
 }
 
+/// Such a job may go on before its approval is seen, so its phase tells nothing about what would be approved.
+#[test]
+fn a_job_of_no_delivery_is_approved_by_the_plan_that_its_page_shows() {
+    let of_job = |changes| {
+        let mut view = view(changes);
+        view.card.seq = 0;
+        shown(&view, true)
+    };
+    for phase in ["plan", "implement"] {
+        let planned = json!({"phase": phase, "legal": ["approve"]});
+        let html = of_job(planned.clone());
+        assert!(html.contains(r#"name="plan_id" value="p1""#), "{phase}");
+        let unknown = with(planned, json!({"plan": null}));
+        assert!(!of_job(unknown).contains("/approve\""), "{phase}");
+    }
+}
+
 #[test]
 fn the_age_of_things_changes_no_etag_and_everything_else_does() {
     let cards_now = cards(vec![card(1)]);

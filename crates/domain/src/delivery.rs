@@ -78,7 +78,7 @@ pub use run::{
 };
 pub use text::{
     CRITERIA_BYTES_MAX, CRITERIA_MAX, CRITERION_CHARS_MAX, DESCRIPTION_BYTES_MAX,
-    FEEDBACK_CHARS_MAX, IssueText, PLAN_BYTES_MAX, TITLE_CHARS_MAX, of_issue,
+    FEEDBACK_CHARS_MAX, IssueText, PLAN_BYTES_MAX, TITLE_CHARS_MAX, of_issue, typed_parts,
 };
 pub use transcript::{
     EntryKind, TRANSCRIPT_PAGE_BYTES_MAX, TRANSCRIPT_PAGES_MAX, TranscriptEntry, TranscriptSpan,

@@ -9,6 +9,7 @@ mod full_text;
 mod log;
 mod log_lines;
 mod observe;
+mod open_plan;
 mod order_log;
 mod orders;
 mod pause;
@@ -44,6 +45,7 @@ pub use log::ACTIVITY_OVERLAP;
 pub use log_lines::{effect_log_line, event_log_line, log_lines};
 pub(crate) use observe::newest_pull;
 pub use observe::{Observation, Snapshot, observe};
+pub use open_plan::{plan_open, plan_to_approve};
 pub use order_log::{ORDER_LOG_MAX, OrderRecord, record_order};
 pub(crate) use orders::said_at;
 pub use orders::{

@@ -45,7 +45,7 @@ pub(crate) async fn create(
         repo: wanted.repo,
         again: wanted.again,
         text,
-        refs: Vec::new(),
+        refs: requests::references(wanted.refs),
         requirement: None,
         priority: wanted.priority,
         parent: None,

@@ -125,20 +125,21 @@ pub(super) fn edit(sent: EditDelivery) -> Result<Act, Refused> {
     sent.acceptance_criteria
         .as_deref()
         .map_or(Ok(()), criteria)?;
-    let refs = sent.refs.into_iter().map(reference).collect();
     Ok(Act::Edit(Edit {
         summary: sent.summary,
         acceptance_criteria: sent.acceptance_criteria,
         priority: sent.priority,
-        refs,
+        refs: references(sent.refs),
     }))
 }
 
-fn reference(sent: RefRequest) -> Ref {
-    Ref {
+/// References, whose rules are the domain's.
+pub(super) fn references(sent: Vec<RefRequest>) -> Vec<Ref> {
+    let reference = |sent: RefRequest| Ref {
         role: sent.role,
         kind: sent.kind,
         label: sent.label,
         url: sent.url,
-    }
+    };
+    sent.into_iter().map(reference).collect()
 }

@@ -9,7 +9,7 @@ use client::wire::{
     StartDelivery, VerdictRequest, Why,
 };
 use dashboard::{Delivery, Frame, Page};
-use domain::delivery::Verdict;
+use domain::delivery::{Verdict, typed_parts};
 use domain::ids::{CommitSha, DeliveryId, PlanId};
 
 use super::Rooms;
@@ -185,7 +185,7 @@ async fn give(
             };
             inside.post(caller, at, &plan).await
         }
-        "split" => inside.post(caller, at, &split(fields)).await,
+        "split" => inside.post(caller, at, &split(fields)?).await,
         "edit" => {
             let route = format!("/api/deliveries/{}", view.card.id);
             let at = (route.as_str(), at.1);
@@ -212,16 +212,17 @@ async fn give(
     }
 }
 
-/// One part a line.
-fn split(fields: &Fields) -> SplitRequest {
-    let part = |summary: String| PartRequest {
-        summary,
-        acceptance_criteria: Vec::new(),
+/// One part a line, with its criteria below it.
+fn split(fields: &Fields) -> Result<SplitRequest, Refused> {
+    let odd = || {
+        let detail = "`parts` begins with a criterion: its part has to stand above it";
+        Refused::field("parts", "bad_field", detail)
     };
-    let parts = lines(fields, "parts").unwrap_or_default();
-    SplitRequest {
-        children: parts.into_iter().map(part).collect(),
-    }
+    let typed = owned(fields, "parts").unwrap_or_default();
+    let parts = typed_parts(&typed).ok_or_else(odd)?;
+    Ok(SplitRequest {
+        children: parts.into_iter().map(PartRequest::from).collect(),
+    })
 }
 
 /// What was left empty stays as it is.

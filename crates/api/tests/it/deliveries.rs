@@ -4,9 +4,10 @@ use axum::body::Body;
 use axum::http::{Method, Request};
 use domain::delivery::{Checkpoints, IssueRef, Rules};
 use domain::failure::{Failure, FailureClass};
-use domain::job::Phase;
+use domain::ids::EventId;
+use domain::job::{Attention, Phase, Watch};
 use domain::policy::Source;
-use domain::session::SessionState;
+use domain::session::{Plan, PlanStep, SessionState};
 use domain::token::Scope;
 use engine::backend::IndexEntry;
 use engine::keys;
@@ -84,6 +85,7 @@ async fn a_delivery_is_created_shown_and_started() {
     let order = json!({
         "repo": REPO, "issue": 12, "summary": "Add search", "description": "A box.",
         "acceptance_criteria": ["finds by name"], "priority": 7,
+        "refs": [{ "role": "trigger", "type": "jira", "label": "SHOP-7" }],
     });
     let made = world.post("/api/deliveries", &order).await.ok(201);
     assert_eq!(
@@ -95,6 +97,8 @@ async fn a_delivery_is_created_shown_and_started() {
     assert_eq!(made["why"]["code"], "awaits_start");
     assert_eq!(made["acceptance_criteria"], json!(["finds by name"]));
     assert_eq!(made["priority"], 7);
+    let labels = [0_usize, 1].map(|at| made["refs"][at]["label"].clone());
+    assert_eq!(labels, [json!("#12"), json!("SHOP-7")]);
     assert_eq!(made["legal"], json!(["start", "split", "edit", "collect"]));
     let id = made["id"].as_str().unwrap();
     for name in [id, "acme%2Fshop%2312", "ACME%2Fshop%2312"] {
@@ -327,6 +331,7 @@ async fn a_plan_is_sent_where_a_person_plans_and_a_delivery_is_edited_and_split(
 
 /// Creations with odd words, and how each is refused: a code and a field.
 fn odd_creations(secret: &str) -> Vec<(String, Value, &'static str, &'static str)> {
+    let reference = |label: &str| json!({ "role": "trigger", "type": "jira", "label": label });
     vec![
         (
             "/api/deliveries".to_owned(),
@@ -363,6 +368,18 @@ fn odd_creations(secret: &str) -> Vec<(String, Value, &'static str, &'static str
             json!({ "repo": REPO, "summary": "x", "issue": 0 }),
             "bad_field",
             "issue",
+        ),
+        (
+            "/api/deliveries".to_owned(),
+            json!({ "repo": REPO, "summary": "x", "refs": vec![reference("SHOP-7"); 20] }),
+            "too_many_refs",
+            "refs",
+        ),
+        (
+            "/api/deliveries".to_owned(),
+            json!({ "repo": REPO, "summary": "x", "refs": [reference(" ")] }),
+            "odd_label",
+            "refs",
         ),
     ]
 }
@@ -448,6 +465,51 @@ async fn a_job_that_belongs_to_no_delivery_takes_its_own_orders() {
     assert_eq!(cancelled["run_status"], "failed");
     let shown = world.get(&format!("/jobs/{job}")).await.ok(200);
     assert_eq!(shown["state"], "cancelled");
+}
+
+/// The session waits with a plan of one step, or with one whose steps are not known.
+pub(crate) fn wait_with_plan(watch: &mut Watch, plan: Option<&str>) {
+    watch.state = SessionState::AwaitingPlanApproval;
+    watch.attention = Attention::Plan {
+        event: EventId::from_name("p"),
+        since: watch.since,
+        plan: plan.map(|id| Plan {
+            id: id.parse().unwrap(),
+            steps: vec![PlanStep {
+                title: format!("Sweep by {id}"),
+                description: String::new(),
+            }],
+        }),
+    };
+}
+
+#[tokio::test]
+async fn a_job_that_waits_with_a_plan_says_the_same_wherever_it_is_shown() {
+    let world = world(|_| {}).await;
+    let job = world
+        .watched(|watch| wait_with_plan(watch, Some("p1")))
+        .await;
+    let shown = world.get(&format!("/api/deliveries/{job}")).await.ok(200);
+    assert_eq!(
+        (&shown["phase"], &shown["run_status"]),
+        (&json!("plan"), &json!("blocked"))
+    );
+    assert_eq!(shown["plan"]["id"], "p1");
+    assert_eq!(shown["plan"]["content"], "1. Sweep by p1");
+    let open = async |path: String| {
+        let why = world.get(&path).await.ok(200);
+        let because = why["because"].as_array().unwrap().clone();
+        let open = because.into_iter().filter(|it| it["code"] == "plan_open");
+        open.collect::<Vec<_>>()
+    };
+    let told = [shown["why"].clone()];
+    assert_eq!(open(format!("/jobs/{job}/why")).await, told);
+    assert_eq!(open(format!("/api/deliveries/{job}/why")).await, told);
+    let listed = world.get("/api/deliveries").await.ok(200);
+    assert_eq!(listed["deliveries"][0]["why"], told[0]);
+    let moved = json!({ "plan_id": "p0" });
+    let approve = format!("/api/deliveries/{job}/approve");
+    assert_eq!(world.post(&approve, &moved).await.code(409), "plan_moved");
 }
 
 #[tokio::test]

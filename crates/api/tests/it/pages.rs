@@ -7,7 +7,9 @@ use api::{Caller, Method, page_routes};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{self, Request};
+use domain::delivery::Delivery;
 use domain::ids::TokenName;
+use domain::job::{Job, Phase};
 use domain::token::Scope;
 use engine::ports::Queue;
 use jiff::SignedDuration;
@@ -15,6 +17,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
+use crate::deliveries::wait_with_plan;
 use crate::world::{Answer, TOKEN, World, send};
 
 /// Where the browser believes Gaffer to be.
@@ -503,6 +506,37 @@ async fn a_form_gives_the_order_that_its_page_shows_and_only_once() {
     assert!(page.text.contains("✕ failed") && page.text.contains(&format!("{path}/retry\"")));
 }
 
+/// A job that belongs to no delivery is approved by the plan that its page shows.
+#[tokio::test]
+async fn a_plan_that_came_after_a_page_is_not_approved_by_it() {
+    let world = World::new().await;
+    let watched = world.watched(|watch| wait_with_plan(watch, Some("p1")));
+    let job = watched.await;
+    let becomes = async |plan: Option<&str>| {
+        let replace = |job: &mut Job| {
+            let Phase::Watching(watch) = &mut job.phase else {
+                panic!("watched");
+            };
+            wait_with_plan(watch, plan);
+        };
+        world.change(&job, replace).await;
+    };
+    let path = format!("/dashboard/deliveries/{job}");
+    let mut browser = Browser::signed_in(&world.router, TOKEN).await;
+    let page = browser.get(&path).await;
+    assert!(page.text.contains("1. Sweep by p1"), "{page:?}");
+    assert!(page.text.contains("<code class=\"soft\">plan_open</code>"));
+    let form = between(&page.text, "/approve\">", "</form>");
+    let shown = between(form, "name=\"plan_id\" value=\"", "\"");
+    let form = format!("{}&plan_id={shown}", hidden(&page.text, "approve"));
+    becomes(Some("p2")).await;
+    let answer = browser.post(&format!("{path}/approve"), &form).await;
+    refused_with(&answer, 409, "plan_moved");
+    becomes(None).await;
+    let page = browser.get(&path).await;
+    assert!(!page.text.contains(&format!("{path}/approve\"")));
+}
+
 #[tokio::test]
 async fn the_board_has_what_is_open_behind_more_than_it_shows_of_what_is_over() {
     let world = World::new().await;
@@ -557,8 +591,12 @@ async fn a_delivery_is_edited_and_split_on_its_page() {
     );
     assert_eq!(edited["priority"], 7);
     let page = browser.get(&path).await;
+    assert!(page.text.contains("<code>- [ ]</code> below a part"));
     let form = hidden(&page.text, "split");
-    let parts = format!("{form}&parts=The+box%0D%0AThe+list%0D%0A");
+    let odd = format!("{form}&parts=-+[+]+It+is+there%0D%0AThe+box");
+    let answer = browser.post(&format!("{path}/split"), &odd).await;
+    refused_with(&answer, 422, "bad_field");
+    let parts = format!("{form}&parts=The+box%0D%0A-+[+]+It+is+there%0D%0A%0D%0AThe+list%0D%0A");
     let answer = browser.post(&format!("{path}/split"), &parts).await;
     assert_eq!(answer.status, 303, "{answer:?}");
     let split = world.get(&format!("/api/deliveries/{id}")).await.ok(200);
@@ -568,6 +606,11 @@ async fn a_delivery_is_edited_and_split_on_its_page() {
         .map(|it| it["summary"].as_str().unwrap())
         .collect();
     assert_eq!(summaries, ["The box", "The list"]);
+    let stored = world.backend.must::<Delivery>(&id.parse().unwrap()).await;
+    let criteria = stored.unwrap().value.children;
+    let criteria = criteria.into_iter().map(|it| it.acceptance_criteria);
+    let criteria: Vec<Vec<String>> = criteria.collect();
+    assert_eq!(criteria, [vec!["It is there".to_owned()], Vec::new()]);
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use client::wire::{PartRequest, RefRequest};
 use domain::delivery::Verdict;
 use domain::ids::{CommitSha, JobName, PlanId, RepoName, RunId, SessionId};
 use domain::priority::Priority;
@@ -12,6 +13,8 @@ use url::Url;
 use super::value;
 
 mod changes;
+mod part;
+mod reference;
 
 pub(crate) use changes::{AnalysisArgs, EditDeliveryArgs};
 
@@ -205,7 +208,7 @@ pub(crate) fn word(value: &impl ValueEnum) -> Option<String> {
 /// A new delivery.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer delivery create 'Add a search box' --repo acme/shop\n  gaffer delivery create 'Add a search box' --repo acme/shop --criterion 'finds by name'\n  gaffer delivery create --repo acme/shop --issue 12\n  gaffer delivery create --repo acme/shop --issue 12 --again"
+    after_help = "Examples:\n  gaffer delivery create 'Add a search box' --repo acme/shop\n  gaffer delivery create 'Add a search box' --repo acme/shop --criterion 'finds by name'\n  gaffer delivery create 'Add a search box' --repo acme/shop --ref 'trigger:jira:SHOP-7 https://jira.example.com/SHOP-7'\n  gaffer delivery create --repo acme/shop --issue 12\n  gaffer delivery create --repo acme/shop --issue 12 --again"
 )]
 pub(crate) struct CreateDeliveryArgs {
     /// What it is about, in one line; the title of the issue without it.
@@ -231,6 +234,10 @@ pub(crate) struct CreateDeliveryArgs {
     /// When it is done. Can be given several times.
     #[arg(long = "criterion", value_name = "TEXT", value_parser = value::text)]
     pub(crate) criteria: Vec<String>,
+
+    /// What it refers to, as ROLE:TYPE:LABEL with its address after a space. Can be given several times.
+    #[arg(long = "ref", value_name = "REF", value_parser = reference::reference)]
+    pub(crate) refs: Vec<RefRequest>,
 
     /// How much it matters, from 0 to 9; 9 goes first [default: 5].
     #[arg(long, value_name = "0-9")]
@@ -309,15 +316,15 @@ pub(crate) struct SplitArgs {
     /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
     pub(crate) id: DeliveryName,
 
-    /// What one of them is about. Can be given several times.
+    /// What one of them is about; lines with `- [ ]` below that are its criteria. Can be given several times.
     #[arg(
         long = "part",
         value_name = "SUMMARY",
-        value_parser = value::text,
+        value_parser = part::part,
         conflicts_with = "file",
         required_unless_present = "file"
     )]
-    pub(crate) parts: Vec<String>,
+    pub(crate) parts: Vec<PartRequest>,
 
     /// A file with their summaries and criteria, as JSON; `-` is standard input.
     #[arg(long, value_name = "FILE", value_parser = value::file)]

@@ -18,7 +18,7 @@ pub(super) async fn edit(client: &Client, args: EditDeliveryArgs) -> Result<Answ
         summary: args.summary,
         acceptance_criteria: args.criteria,
         priority: args.priority,
-        refs: Vec::new(),
+        refs: args.refs,
     };
     shown(client.edit_delivery(args.id.as_str(), &edit).await)
 }

@@ -21,6 +21,8 @@ fn create(world: &World) -> String {
         "12",
         "--criterion",
         "finds by name",
+        "--ref",
+        "trigger:jira:SHOP-7",
         "--priority",
         "7",
     ]);
@@ -226,6 +228,22 @@ fn a_plan_is_sent_and_a_delivery_split_by_people() {
     std::fs::write(&parts, two.to_string()).unwrap();
     let split = world.json(&["delivery", "split", &id, "--file", parts.to_str().unwrap()]);
     assert_eq!(split["delivery"]["children"][1]["summary"], "The index");
+    let third = world.json(&["delivery", "create", "Mend", "--repo", REPO]);
+    let third = third["delivery"]["id"].as_str().unwrap().to_owned();
+    let part = "The door\n- [ ] it opens\n- [ ] it closes";
+    world
+        .run(&["delivery", "split", &third, "--part", part])
+        .ok();
+    let exported = world.run(&["export"]).ok().stdout;
+    let mut lines = exported.lines();
+    let line = lines.find_map(|line| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        (line["id"] == third.as_str()).then_some(line)
+    });
+    assert_eq!(
+        line.unwrap()["delivery"]["children"][0]["acceptance_criteria"],
+        json!(["it opens", "it closes"])
+    );
     let other = world.json(&["delivery", "create", "Tidy", "--repo", REPO]);
     let other = other["delivery"]["id"].as_str().unwrap().to_owned();
     let file = plan.to_str().unwrap();
@@ -276,9 +294,11 @@ fn what_cannot_be_done_now_exits_with_1_and_bad_usage_with_2() {
         &["verdict", &id, "perhaps", "--sha", sha],
         &["verdict", &id, "not-pass", "--sha", sha],
         &["split", &id],
+        &["split", &id, "--part", "The box\nThe index"],
         &["transcript", &id, "--run", "newest"],
         &["list", "--phase", "merge"],
         &["create", "x", "--repo", REPO, "--again"],
+        &["create", "x", "--repo", REPO, "--ref", "SHOP-7"],
     ] {
         let told = world.refused(&[&["delivery"][..], command].concat());
         assert_eq!(told.exit, 2, "{command:?}: {told:?}");
@@ -334,12 +354,19 @@ fn a_delivery_is_edited_and_what_there_is_not_is_neither_collected_nor_analysed(
         "--criterion",
         "it is there",
     ];
-    let edited = world.json(&[&edit[..], &["--priority", "9"]].concat())["delivery"].clone();
+    let page = "https://jira.example.com/SHOP-8";
+    let refers = format!("trigger:jira:SHOP-8 {page}");
+    let more = ["--priority", "9", "--ref", &refers];
+    let edited = world.json(&[&edit[..], &more].concat())["delivery"].clone();
     assert_eq!(
         (&edited["summary"], &edited["priority"]),
         (&json!("Add a box"), &json!(9))
     );
     assert_eq!(edited["acceptance_criteria"], json!(["it is there"]));
+    // The first one is its issue.
+    let labels = [1_usize, 2].map(|at| edited["refs"][at]["label"].clone());
+    assert_eq!(labels, [json!("SHOP-7"), json!("SHOP-8")]);
+    assert_eq!(edited["refs"][2]["url"], page);
     assert_eq!(world.refused(&["delivery", "edit", &id]).exit, 2);
     // No process runs that could read the session.
     let told = world.refused(&["delivery", "collect", &id, "31415926535897932384"]);

@@ -1,19 +1,23 @@
 //! The toolset `deliveries`: what an agent plans, reviews, splits, approves and tries again on the way from an issue to a closed
 //! delivery.
 
+mod creation;
+
 use domain::delivery::{Phase, Verdict};
 use domain::ids::{CommitSha, PlanId, RepoName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub(super) use creation::{Create, create};
+
 use super::calls::{ToolError, read, to_value};
 use super::waiting;
 use crate::wire::{
-    self, ApproveDelivery, CreateDelivery, DeliveryCard, DeliveryView, PartRequest, PlanRequest,
-    RejectDelivery, RetryDelivery, SplitRequest, VerdictRequest,
+    self, ApproveDelivery, DeliveryCard, DeliveryView, PartRequest, PlanRequest, RejectDelivery,
+    RetryDelivery, SplitRequest, VerdictRequest,
 };
-use crate::{Answer, Client, DeliveryQuery};
+use crate::{Client, DeliveryQuery};
 
 /// `delivery_list`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -57,26 +61,6 @@ impl Needs {
 pub(super) struct OneDelivery {
     /// Id, or `owner/name#issue`.
     id: String,
-}
-
-/// `delivery_create`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Create {
-    #[schemars(with = "String")]
-    repo: RepoName,
-    /// The issue's title without it.
-    #[serde(default)]
-    summary: Option<String>,
-    #[serde(default)]
-    issue: Option<u64>,
-    /// Although it had one.
-    #[serde(default)]
-    again: bool,
-    #[serde(default)]
-    description: Option<String>,
-    #[serde(default)]
-    acceptance_criteria: Vec<String>,
 }
 
 /// `delivery_plan`.
@@ -283,24 +267,6 @@ pub(super) async fn list(client: &Client, given: Value) -> Result<Value, ToolErr
 pub(super) async fn get(client: &Client, given: Value) -> Result<Value, ToolError> {
     let OneDelivery { id } = read(given)?;
     to_value(DeliveryAnswer::from(client.delivery(&id).await?))
-}
-
-/// `delivery_create`.
-pub(super) async fn create(client: &Client, given: Value) -> Result<Value, ToolError> {
-    let wanted: Create = read(given)?;
-    let wanted = CreateDelivery {
-        repo: wanted.repo,
-        issue: wanted.issue,
-        again: wanted.again,
-        summary: wanted.summary,
-        description: wanted.description,
-        acceptance_criteria: wanted.acceptance_criteria,
-        priority: None,
-    };
-    match client.create_delivery(&wanted, None).await? {
-        Answer::Done(delivery) => ordered(&delivery),
-        Answer::Later(later) => Err(ToolError::argument("issue", later.sentence)),
-    }
 }
 
 /// `delivery_start`.

@@ -7,11 +7,11 @@ use super::glimpse::{Checks, JobEnd, JobGlimpse, PullEnd, PullGlimpse, Work};
 use super::history::{Actor, PhaseRun};
 use super::refs;
 use super::{
-    Checkpoints, Closed, Delivery, DeliveryKind, Endpoint, Failed, Fault, Phase, Ref, RefRole,
-    RefType, Rules, RunStatus, SCHEMA_VERSION, Seen, Task,
+    Checkpoints, Closed, Delivery, DeliveryKind, Endpoint, Failed, Fault, Phase, Plan, Ref,
+    RefRole, RefType, Rules, RunStatus, SCHEMA_VERSION, Seen, Task,
 };
 use crate::ids::DeliveryId;
-use crate::job::{self, Job};
+use crate::job::{self, Job, WaitReason};
 use crate::policy::Timing;
 use crate::pull::{Pull, PullPhase};
 
@@ -20,8 +20,11 @@ pub fn of_job(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) -
     let seen = JobGlimpse::of(job, timing, now);
     let pull = pull.filter(|pull| job.pull() == Some(&pull.pull));
     let glimpse = pull.map(PullGlimpse::of);
-    let (phase, run_status, error) = place(&seen, glimpse.as_ref());
-    let since = since(job, pull);
+    let waits = job::waits_for(job, pull, None);
+    let is_plan_open = waits.what == WaitReason::Plan;
+    let (phase, run_status, error) = place((&seen, is_plan_open), glimpse.as_ref());
+    let since = since(job, pull, waits.since);
+    let plan = job::plan_to_approve(job).map(|(plan, at)| Plan::of_steps(plan, at));
     let closed = (phase == Phase::Close).then_some(Closed::Finished);
     Delivery {
         id: DeliveryId::of_job(&job.id),
@@ -40,7 +43,7 @@ pub fn of_job(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) -
         endpoint: Endpoint::VERIFY,
         checkpoints: Checkpoints::none(),
         refs: references(job),
-        plan: None,
+        plan,
         error,
         feedback: None,
         attempt: job.attempt,
@@ -86,6 +89,13 @@ pub fn of_job(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) -
     }
 }
 
+impl Delivery {
+    /// Whether it shows a job that belongs to none: what is stored has a number.
+    pub(super) fn shows_bare_job(&self) -> bool {
+        self.seq == 0
+    }
+}
+
 fn references(job: &Job) -> Vec<Ref> {
     let mut all = vec![Ref {
         role: RefRole::Trigger,
@@ -100,8 +110,7 @@ fn references(job: &Job) -> Vec<Ref> {
 }
 
 /// Since when it is where it is, as far as is known.
-fn since(job: &Job, pull: Option<&Pull>) -> Timestamp {
-    let waits = job::waits_for(job, pull, None).since;
+fn since(job: &Job, pull: Option<&Pull>, waits: Option<Timestamp>) -> Timestamp {
     let settled = pull.and_then(|pull| match &pull.phase {
         PullPhase::Settled { at, .. } => Some(*at),
         PullPhase::Open | PullPhase::Merging { .. } | PullPhase::Closed { .. } => None,
@@ -111,7 +120,8 @@ fn since(job: &Job, pull: Option<&Pull>) -> Timestamp {
 
 type Place = (Phase, RunStatus, Option<Failed>);
 
-fn place(job: &JobGlimpse, pull: Option<&PullGlimpse>) -> Place {
+/// Where a job is. What its session asks is told by the rule of the job that says who it waits for.
+fn place((job, is_plan_open): (&JobGlimpse, bool), pull: Option<&PullGlimpse>) -> Place {
     let failed = |phase, code, text: &str| {
         let text = text.to_owned();
         (phase, RunStatus::Failed, Some(Failed { code, text }))
@@ -124,11 +134,15 @@ fn place(job: &JobGlimpse, pull: Option<&PullGlimpse>) -> Place {
         }
         None => {}
     }
+    if is_plan_open {
+        return (Phase::Plan, RunStatus::Blocked, None);
+    }
     match &job.work {
         Work::Waiting => (Phase::Implement, RunStatus::Pending, None),
         Work::Working => (Phase::Implement, RunStatus::Running, None),
         Work::Asking => (Phase::Implement, RunStatus::Blocked, None),
-        Work::Planned(_) => (Phase::Plan, RunStatus::Blocked, None),
+        // No one is asked about this plan now: it was answered, or the session does not wait for it yet.
+        Work::Planned(_) => (Phase::Plan, RunStatus::Running, None),
         Work::Resting(_) if job.pull.is_some() => verifying(pull),
         Work::Resting(_) => (Phase::Implement, RunStatus::Succeeded, None),
         Work::Ended(end) => match end {

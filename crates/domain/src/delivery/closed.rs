@@ -19,3 +19,19 @@ pub enum Closed {
     /// Its change is merged, and a person gave up what was to follow.
     MergedOnly,
 }
+
+impl Closed {
+    /// For people.
+    pub(super) fn sentence(self) -> &'static str {
+        match self {
+            Self::Finished => "It is closed: it came to its end.",
+            Self::PartsClosed => "It is closed, since all its parts are.",
+            Self::IssueClosed => "It is closed, since its issue was closed.",
+            Self::Cancelled => "It is closed, since what it is a part of was cancelled.",
+            Self::Abandoned => "It is closed, since a person gave it up.",
+            Self::MergedOnly => {
+                "It is closed: its change is merged, and a person gave up what was to follow."
+            }
+        }
+    }
+}

@@ -223,6 +223,7 @@ fn plan(
     for file in files {
         text::no_secret("target_files", file)?;
     }
+    let summary = content.lines().next().unwrap_or_default().to_owned();
     let delivery = &mut moving.delivery;
     delivery.plan = Some(Plan {
         id: PlanId::of_delivery(&delivery.id, delivery.runs.len()),
@@ -233,7 +234,7 @@ fn plan(
         target_files: files.to_vec(),
     });
     moving.performed_by(by);
-    moving.succeed(by, None);
+    moving.succeed(by, Some(&summary));
     Ok(())
 }
 

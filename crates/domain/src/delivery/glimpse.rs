@@ -8,9 +8,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Plan;
+use super::run::summary_of_steps;
 use crate::facts::PullState;
 use crate::ids::{CommitSha, JobId, PlanId, PullRef, SessionId};
-use crate::job::{self, Attention, EndReason, Job, Phase, WaitReason, Watch};
+use crate::job::{self, AgentMessage, Attention, EndReason, Job, Phase, WaitReason, Watch};
 use crate::merge::{LastingReason, SessionStatus};
 use crate::policy::Timing;
 use crate::pull::{Pull, PullPhase};
@@ -105,6 +106,10 @@ pub struct JobSight {
     pub glimpse: JobGlimpse,
     /// The newest plan that its session showed.
     pub plan: Option<Plan>,
+    /// That plan in a few words.
+    pub plan_summary: Option<String>,
+    /// The last message of its session.
+    pub said: Option<AgentMessage>,
     /// Its session, of the present attempt.
     pub session: Option<SessionId>,
 }
@@ -181,16 +186,19 @@ impl JobGlimpse {
 impl JobSight {
     /// What was seen of a job, with the plan that waits.
     pub fn of(job: &Job, timing: &Timing, now: Timestamp) -> Self {
-        let waiting = match &job.phase {
-            Phase::Watching(watch) => watch.log.plan.as_ref(),
+        let log = match &job.phase {
+            Phase::Watching(watch) => Some(&watch.log),
             Phase::Queued { .. }
             | Phase::Creating { .. }
             | Phase::Proposed { .. }
             | Phase::Ended(_) => None,
         };
+        let waiting = log.and_then(|log| log.plan.as_ref());
         Self {
             glimpse: JobGlimpse::of(job, timing, now),
             plan: waiting.map(|it| Plan::of_steps(&it.plan, it.at)),
+            plan_summary: waiting.and_then(|it| summary_of_steps(&it.plan)),
+            said: log.and_then(|log| log.agent.clone()),
             session: job.session().cloned(),
         }
     }

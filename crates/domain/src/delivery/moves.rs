@@ -161,7 +161,10 @@ impl Moving<'_> {
             let note = note.map(|note| short(note, SUMMARY_CHARS_MAX - 1));
             match status {
                 RunResult::Failed => run.error = note,
-                RunResult::Success | RunResult::Running => run.summary = note,
+                // What came of it may be known from before.
+                RunResult::Success | RunResult::Running => {
+                    run.summary = note.or(run.summary.take());
+                }
             }
         }
     }
@@ -184,10 +187,14 @@ impl Moving<'_> {
         if let Some(run) = self.open_run() {
             run.head = Some(head.clone());
         }
-        if let Some(pull) = self.delivery.task.pull.clone() {
-            refs::add(&mut self.delivery.refs, refs::output(&pull));
+        let pull = self.delivery.task.pull.clone();
+        if let Some(pull) = &pull {
+            refs::add(&mut self.delivery.refs, refs::output(pull));
         }
-        self.succeed(&Actor::System, None);
+        let is_said = self.open_run().is_some_and(|run| run.summary.is_some());
+        let made = pull.filter(|_| !is_said);
+        let made = made.map(|pull| format!("pull request #{}", pull.number));
+        self.succeed(&Actor::System, made.as_deref());
     }
 
     /// The phase came to a bad end, and waits for a retry.

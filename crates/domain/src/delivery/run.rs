@@ -3,6 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use super::text::{one_line, short};
 use super::{Executor, Phase, TranscriptState, Verdict};
 use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, RunId, SessionId};
 use crate::job::{self, EndReason, Job, Origin};
@@ -234,6 +235,24 @@ pub struct Plan {
     /// The files that it wants to change, if the planner named them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub target_files: Vec<String>,
+}
+
+/// Jules's plan in a few words: how many steps it has, and the first one; nothing of a plan without steps.
+pub(super) fn summary_of_steps(plan: &crate::session::Plan) -> Option<String> {
+    let first = plan.steps.first()?;
+    let count = match plan.steps.len() {
+        1 => "1 step".to_owned(),
+        more => format!("{more} steps"),
+    };
+    Some(match first.title.trim() {
+        "" => count,
+        title => format!("{count}: {title}"),
+    })
+}
+
+/// A text as the summary of a run.
+pub(super) fn as_summary(text: &str) -> String {
+    short(&one_line(text), SUMMARY_CHARS_MAX - 1)
 }
 
 impl Plan {

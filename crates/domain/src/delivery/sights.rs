@@ -5,13 +5,15 @@ use jiff::Timestamp;
 use super::history::{self, Actor};
 use super::legal;
 use super::moves::Moving;
+use super::progress::is_stale;
 use super::refs;
 use super::refusal;
 use super::review;
+use super::run::as_summary;
 use super::{
-    ChildState, Closed, Delivery, Fault, Input, IssueSight, IssueState, IssueTrouble, JobSight,
-    PartsSight, Phase, PlanBy, ProviderReport, PullEnd, PullGlimpse, ReviewSight, ReviewState,
-    RunStatus, Verdict, Work,
+    ChildState, Closed, Delivery, Deploy, Fault, Input, IssueSight, IssueState, IssueTrouble,
+    JobSight, Mode, PartsSight, Phase, PlanBy, ProviderReport, PullEnd, PullGlimpse, ReviewSight,
+    ReviewState, Rules, RunStatus, Verdict, Work,
 };
 use crate::ids::DeliveryId;
 use crate::redact::presentable;
@@ -121,12 +123,36 @@ fn job(moving: &mut Moving<'_>, sight: &JobSight) {
     if let Some(plan) = shown.filter(|plan| Some(&plan.id) != rejected) {
         let is_other = delivery.plan.as_ref().is_some_and(|shown| shown != plan);
         delivery.plan = Some(plan.clone());
+        let mut newest_first = delivery.runs.iter_mut().rev();
+        let planned = newest_first.find(|run| run.mode == Mode::Plan);
+        if let (Some(run), Some(text)) = (planned, &sight.plan_summary) {
+            run.summary = Some(as_summary(text));
+        }
         // No person has seen this one: its approval is asked for anew.
         if is_other && delivery.run_status == RunStatus::Succeeded {
             moving.ask(RunStatus::Running);
         }
     }
     moving.done_by(&sight.glimpse.job, sight.session.as_ref());
+    said(moving, sight);
+}
+
+/// What a session that rests said last is what came of its run. What it said before its last message from us is of an
+/// earlier run.
+fn said(moving: &mut Moving<'_>, sight: &JobSight) {
+    let rests = match &sight.glimpse.work {
+        Work::Resting(_) => true,
+        Work::Waiting | Work::Working | Work::Asking | Work::Planned(_) | Work::Ended(_) => false,
+    };
+    let said = sight.said.as_ref().filter(|_| rests);
+    let Some(said) = said.filter(|said| !is_stale(&moving.delivery, Some(said.at))) else {
+        return;
+    };
+    let text = as_summary(&said.text);
+    let made = moving.open_run().filter(|run| run.mode == Mode::Implement);
+    if let Some(run) = made.filter(|_| !text.trim().is_empty()) {
+        run.summary = Some(text);
+    }
 }
 
 fn pull(moving: &mut Moving<'_>, (glimpse, read_at): (&PullGlimpse, Timestamp)) {
@@ -322,8 +348,23 @@ fn provider(moving: &mut Moving<'_>, phase: Phase, report: &ProviderReport) {
     match report {
         ProviderReport::Nothing | ProviderReport::Running => {}
         ProviderReport::Good if super::progress::is_soaking(moving) => {}
-        ProviderReport::Good => moving.succeed(&Actor::System, None),
+        ProviderReport::Good => {
+            let awaited = awaited(moving.rules, phase);
+            moving.succeed(&Actor::System, Some(&awaited));
+        }
         ProviderReport::Bad(why) => moving.fail(fault, why, &Actor::System),
+    }
+}
+
+/// What was awaited, and came to a good end.
+fn awaited(rules: &Rules, phase: Phase) -> String {
+    if phase == Phase::Observe {
+        return format!("observed: {}", rules.observe);
+    }
+    match &rules.deploy {
+        Deploy::None => "nothing was deployed".to_owned(),
+        Deploy::Workflow { file, .. } => format!("deployed by a run of `{file}`"),
+        Deploy::Deployment { environment } => format!("deployed to `{environment}`"),
     }
 }
 

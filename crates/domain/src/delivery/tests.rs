@@ -10,6 +10,7 @@ mod races;
 mod refusals;
 mod reviews;
 mod stories;
+mod summaries;
 mod table;
 mod transcripts;
 mod wanted;
@@ -100,6 +101,8 @@ pub(crate) fn job(delivery: &Delivery, work: Work, pull: Option<PullRef>) -> Inp
     let sight = JobSight {
         glimpse,
         plan: None,
+        plan_summary: None,
+        said: None,
         session: Some(session()),
     };
     Input::Job(Box::new(sight), None)

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::Part;
 use crate::fence::{clip_encoded, encoded_len};
 use crate::redact::{holds_secret, presentable, storable};
 
@@ -73,10 +74,7 @@ impl What {
     /// The text; one that is shown on one line loses its line ends.
     fn on_its_lines(self, text: &str) -> Cow<'_, str> {
         match self {
-            Self::Summary | Self::Criterion => {
-                let words: Vec<_> = text.split_whitespace().collect();
-                Cow::Owned(words.join(" "))
-            }
+            Self::Summary | Self::Criterion => Cow::Owned(one_line(text)),
             Self::Description | Self::Feedback | Self::Reason | Self::Plan | Self::Analysis => {
                 Cow::Borrowed(text)
             }
@@ -186,8 +184,7 @@ pub struct IssueText {
 
 /// Reads an issue: what it is about, and the lines of its task list as acceptance criteria.
 pub fn of_issue(number: u64, title: &str, body: Option<&str>) -> IssueText {
-    let title: Vec<&str> = title.split_whitespace().collect();
-    let summary = presentable(&title.join(" "), TITLE_CHARS_MAX.saturating_sub(30));
+    let summary = presentable(&one_line(title), TITLE_CHARS_MAX.saturating_sub(30));
     let body = body.unwrap_or_default();
     let tasks = body.lines().filter_map(task);
     let tasks = tasks.map(|line| presentable(line, CRITERION_CHARS_MAX - 1));
@@ -206,6 +203,26 @@ pub fn of_issue(number: u64, title: &str, body: Option<&str>) -> IssueText {
     }
 }
 
+/// Parts as people type them: a line each, and below it its criteria, which are read as those of an issue. None where a
+/// criterion belongs to no part.
+pub fn typed_parts(text: &str) -> Option<Vec<Part>> {
+    let mut parts: Vec<Part> = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        match task(line) {
+            Some("") => {}
+            Some(criterion) => {
+                let criteria = &mut parts.last_mut()?.acceptance_criteria;
+                criteria.push(criterion.to_owned());
+            }
+            None => parts.push(Part {
+                summary: line.to_owned(),
+                acceptance_criteria: Vec::new(),
+            }),
+        }
+    }
+    Some(parts)
+}
+
 /// The text of an open line of a task list.
 fn task(line: &str) -> Option<&str> {
     let item = line.trim_start();
@@ -213,6 +230,12 @@ fn task(line: &str) -> Option<&str> {
         .iter()
         .find_map(|it| item.strip_prefix(it));
     marked?.trim_start().strip_prefix("[ ]").map(str::trim)
+}
+
+/// A text without its line ends.
+pub(super) fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
 }
 
 /// A short text from outside, such as why a session failed.
@@ -251,6 +274,18 @@ mod tests {
         assert_eq!(optional(What::Reason, Some(" ")), Ok(None));
         let many = vec!["x".to_owned(); CRITERIA_MAX + 1];
         assert_eq!(criteria(&many).unwrap_err().0, "too_many_criteria");
+    }
+
+    #[test]
+    fn parts_are_typed_with_their_criteria_below_them() {
+        let typed = "The box\n  - [ ] it is there\n* [ ] it is round\n- [ ]\n\nThe index\n";
+        let parts = typed_parts(typed).unwrap();
+        let told = |part: &Part| (part.summary.clone(), part.acceptance_criteria.join(", "));
+        let told: Vec<(String, String)> = parts.iter().map(told).collect();
+        let wanted = [("The box", "it is there, it is round"), ("The index", "")];
+        assert_eq!(told, wanted.map(|(a, b)| (a.to_owned(), b.to_owned())));
+        assert_eq!(typed_parts(" \n"), Some(Vec::new()));
+        assert_eq!(typed_parts("- [ ] it is there\nThe box"), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::announcement_counters::{self, AnnouncementTopic};
 use super::attention::approval;
 use super::observe::event;
+use super::open_plan::shown_plan;
 use super::silence::looked_at;
 use super::watch::{Attention, Reply, SentAnswer, Watch};
 use super::{EndReason, Ending, Job, Phase, retry, turns};
@@ -218,22 +219,16 @@ pub fn approve(
     (now, timing): (Timestamp, &Timing),
 ) -> Result<Step<Job>, NotNow> {
     let watch = watched(job, session)?;
-    let plan = match &watch.attention {
-        Attention::Plan { plan, .. } => plan.as_ref(),
-        Attention::None
-        | Attention::Expecting { .. }
-        | Attention::Question { .. }
-        | Attention::Answered { .. } => match &watch.log.plan {
-            Some(waiting) => Some(&waiting.plan),
-            None if watch.state == SessionState::AwaitingPlanApproval => None,
-            None => {
-                return not_now(
-                    "no_open_plan",
-                    format!("job {} has no plan that waits for approval", job.id),
-                );
-            }
-        },
-    };
+    let plan = shown_plan(watch).map(|(plan, _)| plan);
+    // Its steps may be late.
+    let is_asked = matches!(watch.attention, Attention::Plan { .. })
+        || watch.state == SessionState::AwaitingPlanApproval;
+    if plan.is_none() && !is_asked {
+        return not_now(
+            "no_open_plan",
+            format!("job {} has no plan that waits for approval", job.id),
+        );
+    }
     if let Some(read) = read.filter(|read| plan.is_none_or(|plan| plan.id != **read)) {
         return not_now(
             "plan_moved",

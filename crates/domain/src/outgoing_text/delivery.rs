@@ -1,7 +1,7 @@
 //! Texts for the sessions of deliveries.
 
 use crate::delivery::{
-    Delivery, FEEDBACK_CHARS_MAX, PLAN_BYTES_MAX, Phase, PlanBy, Purpose, RefRole,
+    Delivery, FEEDBACK_CHARS_MAX, PLAN_BYTES_MAX, Phase, PlanBy, Purpose, Ref, RefRole,
     SUMMARY_CHARS_MAX, public_reasons,
 };
 use crate::fence::fence;
@@ -147,13 +147,17 @@ fn criteria(delivery: &Delivery) -> String {
     format!("\n\nIt is done when:\n{}", lines.join("\n"))
 }
 
+/// The pages that a delivery refers to. What has come of it is told apart: a new attempt finds the pull request of the one
+/// before there.
 fn references(delivery: &Delivery) -> String {
-    let all = delivery.refs.iter();
-    let outside = all.filter(|it| it.role != RefRole::Output);
-    let pages: Vec<String> = outside
-        .filter_map(|it| it.url.as_ref())
-        .map(|url| format!("- {}", url.as_str()))
-        .collect();
+    let line = |it: &Ref| {
+        let page = it.url.as_ref()?.as_str();
+        Some(match it.role {
+            RefRole::Output => format!("- {page} (output)"),
+            RefRole::Trigger | RefRole::Parent => format!("- {page}"),
+        })
+    };
+    let pages: Vec<String> = delivery.refs.iter().filter_map(line).collect();
     if pages.is_empty() {
         return String::new();
     }
@@ -315,6 +319,7 @@ mod tests {
 
             It refers to:
             - https://github.com/acme/shop/issues/12
+            - https://github.com/acme/shop/pull/31 (output)
 
             Do not ask questions: decide yourself along the task, the conventions of the repository and what is easiest to undo, and say in the description of your pull request what you assumed.
 
@@ -332,6 +337,7 @@ mod tests {
 
             It refers to:
             - https://github.com/acme/shop/issues/12
+            - https://github.com/acme/shop/pull/31 (output)
 
             Do not ask questions: decide yourself along the task and the conventions of the repository, and say in the summary what you assumed.
 

@@ -236,10 +236,8 @@ fn watching(found: &mut WhySubject, (job, watch): (&Job, &Watch), source: Option
             if let Some(at) = job::answered_at(watch) {
                 return taken_up(found, job, at);
             }
-            found.because(
-                "plan_open",
-                format!("A plan waits for approval since {since}."),
-            );
+            let (code, sentence) = job::plan_open(*since);
+            found.because(code, sentence);
             let is_asked = source.is_none_or(|source| {
                 let source = source.for_job(job);
                 job.plan_approver(source.policy.plan_approval).is_asked()

@@ -1,16 +1,18 @@
 //! `gaffer delivery edit` and `analysis`.
 
 use clap::{ArgGroup, Args};
+use client::wire::RefRequest;
 use domain::ids::RunId;
 use domain::priority::Priority;
 
 use super::DeliveryName;
+use super::reference::reference;
 use crate::args::value;
 
 /// What changes of a delivery; what is not given stays.
 #[derive(Debug, Clone, Args)]
 #[command(
-    group = ArgGroup::new("changes").args(["summary", "criteria", "priority"]).multiple(true).required(true),
+    group = ArgGroup::new("changes").args(["summary", "criteria", "refs", "priority"]).multiple(true).required(true),
     after_help = "Examples:\n  gaffer delivery edit acme/shop#12 --priority 9\n  gaffer delivery edit acme/shop#12 --summary 'Add a search box' --criterion 'finds by name'"
 )]
 pub(crate) struct EditDeliveryArgs {
@@ -24,6 +26,10 @@ pub(crate) struct EditDeliveryArgs {
     /// When it is done, in place of what was said before. Can be given several times.
     #[arg(long = "criterion", value_name = "TEXT", value_parser = value::text)]
     pub(crate) criteria: Option<Vec<String>>,
+
+    /// What to add to what it refers to, as ROLE:TYPE:LABEL with its address after a space. Can be given several times.
+    #[arg(long = "ref", value_name = "REF", value_parser = reference)]
+    pub(crate) refs: Vec<RefRequest>,
 
     /// How much it matters, from 0 to 9; 9 goes first.
     #[arg(long, value_name = "0-9")]

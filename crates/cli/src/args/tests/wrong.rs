@@ -287,6 +287,7 @@ const ROWS: &[Row] = &[
                 ("issue", Strict),
                 ("description", Text),
                 ("criteria", Text),
+                ("refs", Strict),
                 ("priority", Strict),
             ],
         ],
@@ -314,7 +315,12 @@ const ROWS: &[Row] = &[
         "delivery edit",
         &[
             ID,
-            &[("summary", Text), ("criteria", Text), ("priority", Strict)],
+            &[
+                ("summary", Text),
+                ("criteria", Text),
+                ("refs", Strict),
+                ("priority", Strict),
+            ],
         ],
     ),
     ("delivery collect", &[ID, &[("session", Strict)]]),

@@ -239,6 +239,7 @@ fn deliveries(job: &str) -> Vec<Row> {
                 ("again", Flag),
                 ("description", Words(8_000)),
                 ("acceptance_criteria", List),
+                ("refs", List),
             ],
         ),
         ("delivery_start", one.clone(), &[("id", Job)]),

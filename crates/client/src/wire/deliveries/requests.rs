@@ -1,6 +1,6 @@
 //! What can be asked of deliveries.
 
-use domain::delivery::{RefRole, RefType, Verdict};
+use domain::delivery::{Part, RefRole, RefType, Verdict};
 use domain::ids::{CommitSha, PlanId, RepoName, SessionId};
 use domain::priority::Priority;
 use domain::web_page::WebPage;
@@ -37,6 +37,9 @@ pub struct CreateDelivery {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = domain::delivery::CRITERIA_MAX))]
     pub acceptance_criteria: Vec<String>,
+    /// What it refers to, besides its issue.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refs: Vec<RefRequest>,
     /// How much it matters, from 0 to 9; 9 goes first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::Priority>")]
@@ -174,6 +177,15 @@ pub struct PartRequest {
     /// When it is done.
     #[schemars(length(max = domain::delivery::CRITERIA_MAX))]
     pub acceptance_criteria: Vec<String>,
+}
+
+impl From<Part> for PartRequest {
+    fn from(part: Part) -> Self {
+        Self {
+            summary: part.summary,
+            acceptance_criteria: part.acceptance_criteria,
+        }
+    }
 }
 
 /// `PATCH /api/deliveries/{delivery}`: what is left out stays.

@@ -10,7 +10,7 @@ use crate::delivery::{
     ChildState, Closed, Delivery, Deploy, Failed, Fault, Phase, PlanBy, ReviewBy, RunStatus, Work,
     history, legal,
 };
-use crate::job::WaitParty;
+use crate::job::{self, WaitParty};
 use crate::when::plus;
 
 /// Why it is in its phase.
@@ -27,11 +27,7 @@ pub(super) fn first(delivery: &Delivery, who: WaitParty) -> WordedReason {
         return failed(delivery, error);
     }
     if delivery.run_status == RunStatus::Blocked {
-        let sentence = match delivery.reviewing_job() {
-            Some(job) => format!("A question of the session that reviews it is open: job {job}."),
-            None => "A question of its session is open.".to_owned(),
-        };
-        return worded("blocked", sentence, "A question of a session is open.");
+        return blocked(delivery);
     }
     match phase {
         Phase::Intake => reason("taken_in", "It was taken in."),
@@ -44,8 +40,25 @@ pub(super) fn first(delivery: &Delivery, who: WaitParty) -> WordedReason {
             let sentence = format!("What was deployed is observed: {}.", delivery.rules.observe);
             reason("observing", sentence)
         }
-        Phase::Close => closed(delivery),
+        Phase::Close => {
+            let how = delivery.closed.unwrap_or(Closed::Finished);
+            reason("closed", how.sentence())
+        }
     }
+}
+
+/// What is asked. A delivery is asked for its approval at a checkpoint, so a plan blocks only a job that is shown as one,
+/// which tells of it in its own words.
+fn blocked(delivery: &Delivery) -> WordedReason {
+    if delivery.shows_bare_job() && delivery.phase == Phase::Plan {
+        let (code, sentence) = job::plan_open(history::since(delivery));
+        return worded(code, sentence, "A plan waits for approval.");
+    }
+    let sentence = match delivery.reviewing_job() {
+        Some(job) => format!("A question of the session that reviews it is open: job {job}."),
+        None => "A question of its session is open.".to_owned(),
+    };
+    worded("blocked", sentence, "A question of a session is open.")
 }
 
 fn failed(delivery: &Delivery, error: &Failed) -> WordedReason {
@@ -196,18 +209,4 @@ fn verifying(delivery: &Delivery) -> WordedReason {
             reason("verifying", "The merge of its pull request is awaited.")
         }
     }
-}
-
-fn closed(delivery: &Delivery) -> WordedReason {
-    let sentence = match delivery.closed {
-        Some(Closed::Finished) | None => "It is closed: it came to its end.",
-        Some(Closed::PartsClosed) => "It is closed, since all its parts are.",
-        Some(Closed::IssueClosed) => "It is closed, since its issue was closed.",
-        Some(Closed::Cancelled) => "It is closed, since what it is a part of was cancelled.",
-        Some(Closed::Abandoned) => "It is closed, since a person gave it up.",
-        Some(Closed::MergedOnly) => {
-            "It is closed: its change is merged, and a person gave up what was to follow."
-        }
-    };
-    reason("closed", sentence)
 }

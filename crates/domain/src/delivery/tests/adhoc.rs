@@ -1,6 +1,7 @@
 //! Jobs that belong to no delivery, shown as deliveries, and what can be seen of jobs and pull requests.
 
 use super::*;
+use crate::ids::EventId;
 use crate::job::tests::{creating, queued, watched_job};
 use crate::job::{self, Job};
 use crate::policy::Timing;
@@ -49,6 +50,79 @@ fn a_bare_job_is_shown_where_it_is() {
     });
     let delivery = of_job(&cancelled, None, &Timing::default(), at(10));
     assert_eq!(delivery.error.unwrap().text, CANCELED);
+}
+
+fn steps() -> crate::session::Plan {
+    crate::session::Plan {
+        id: "p1".parse().unwrap(),
+        steps: vec![crate::session::PlanStep {
+            title: "Look".to_owned(),
+            description: "At the cart".to_owned(),
+        }],
+    }
+}
+
+/// A job whose session asks something, and has shown a plan if there is one.
+fn asking(attention: job::Attention, plan: Option<crate::session::Plan>) -> Job {
+    let mut job = watched_job();
+    let job::Phase::Watching(watch) = &mut job.phase else {
+        panic!("watched");
+    };
+    watch.attention = attention;
+    watch.log.plan = plan.map(|plan| job::PendingPlan {
+        at: at(5),
+        plan,
+        cut: false,
+        worked_on: false,
+    });
+    job
+}
+
+#[test]
+fn a_plan_that_waits_is_shown_and_told_as_its_job_tells_it() {
+    // Its steps may be late.
+    for plan in [Some(steps()), None] {
+        let waits = job::Attention::Plan {
+            event: EventId::from_name("p"),
+            since: at(6),
+            plan: plan.clone(),
+        };
+        let job = asking(waits, plan.clone());
+        assert_eq!(shown(&job, None), "plan/blocked");
+        let delivery = of_job(&job, None, &Timing::default(), at(10));
+        let (code, sentence) = job::plan_open(at(6));
+        assert_eq!(reasons(&delivery, None), [Reason { code, sentence }]);
+        let content = delivery.plan.as_ref().map(|plan| plan.content.as_str());
+        assert_eq!(content, plan.as_ref().map(|_| "1. Look\nAt the cart"));
+        // What is shown is what an approval is about.
+        let read = delivery.plan.as_ref().map(|plan| &plan.id);
+        let now = (at(10), &Timing::default());
+        assert!(job::approve(&job, None, read, now).is_ok());
+        let other = Some("p0".parse().unwrap());
+        let refused = job::approve(&job, None, other.as_ref(), now);
+        assert_eq!(refused.unwrap_err().code, "plan_moved");
+    }
+}
+
+#[test]
+fn no_question_is_told_of_a_plan_about_which_no_one_is_asked() {
+    let answered = job::Attention::Answered { since: at(7) };
+    for attention in [job::Attention::None, answered] {
+        let job = asking(attention, Some(steps()));
+        assert_eq!(shown(&job, None), "plan/running");
+        let delivery = of_job(&job, None, &Timing::default(), at(10));
+        assert_eq!(reasons(&delivery, None)[0].code, "planning");
+        assert_eq!(delivery.plan.unwrap().id.as_str(), "p1");
+    }
+    let question = job::Attention::Question {
+        event: EventId::from_name("q"),
+        since: at(6),
+        text: None,
+    };
+    let job = asking(question, None);
+    assert_eq!(shown(&job, None), "implement/blocked");
+    let delivery = of_job(&job, None, &Timing::default(), at(10));
+    assert_eq!(reasons(&delivery, None)[0].code, "blocked");
 }
 
 fn tracked() -> Pull {
@@ -161,25 +235,28 @@ fn what_a_session_does_is_seen_in_its_job() {
     let job::Phase::Watching(watch) = &mut job.phase else {
         panic!("watched");
     };
-    let plan = crate::session::Plan {
-        id: "p1".parse().unwrap(),
-        steps: vec![crate::session::PlanStep {
-            title: "Look".to_owned(),
-            description: "At the cart".to_owned(),
-        }],
-    };
     watch.log.plan = Some(job::PendingPlan {
         at: at(5),
-        plan,
+        plan: steps(),
         cut: false,
         worked_on: false,
     });
     assert_eq!(work(&job), Work::Planned("p1".parse().unwrap()));
     let sight = JobSight::of(&job, &Timing::default(), at(10));
     assert_eq!(sight.plan.unwrap().content, "1. Look\nAt the cart");
+    assert_eq!(sight.plan_summary.as_deref(), Some("1 step: Look"));
+    assert_eq!(sight.said, None);
     let job::Phase::Watching(watch) = &mut job.phase else {
         panic!("watched");
     };
     watch.announced.approved_plan = Some("p1".parse().unwrap());
+    let said = job::AgentMessage {
+        id: "a1".parse().unwrap(),
+        at: at(7),
+        text: "On it.".to_owned(),
+    };
+    watch.log.agent = Some(said.clone());
     assert_eq!(work(&job), Work::Working);
+    let sight = JobSight::of(&job, &Timing::default(), at(10));
+    assert_eq!(sight.said, Some(said));
 }

@@ -475,6 +475,12 @@ fn deploy_and_observe_are_awaited() {
         take(&mut world, says(Phase::Observe, ProviderReport::Good)),
         "close/succeeded"
     );
+    let notes = world.delivery.runs.iter().rev().take(2);
+    let notes: Vec<&str> = notes.filter_map(|run| run.summary.as_deref()).collect();
+    assert_eq!(
+        notes,
+        ["observed: soak:30m", "deployed by a run of `deploy.yml`"]
+    );
 }
 
 #[test]

@@ -1,0 +1,80 @@
+//! What a delivery refers to, on the command line.
+
+use client::wire::RefRequest;
+use domain::delivery::{RefRole, RefType};
+use domain::web_page::WebPage;
+use serde_json::Value;
+
+/// How a reference is written.
+const FORM: &str = "a reference is ROLE:TYPE:LABEL, with the address of its page after a space, for example `trigger:jira:SHOP-7 https://jira.example.com/SHOP-7`";
+
+/// A reference as ROLE:TYPE:LABEL, with the address of its page after a space if it has one.
+pub(crate) fn reference(text: &str) -> Result<RefRequest, String> {
+    let mut parts = text.trim().splitn(3, ':');
+    let (Some(role), Some(kind), Some(rest)) = (parts.next(), parts.next(), parts.next()) else {
+        return Err(FORM.to_owned());
+    };
+    let (label, page) = match rest.rsplit_once(' ') {
+        Some((label, page)) if is_address(page) => (label, Some(page)),
+        Some(_) | None => (rest, None),
+    };
+    if label.trim().is_empty() {
+        return Err(FORM.to_owned());
+    }
+    let page = page.map(|page| WebPage::try_from(page.to_owned()));
+    Ok(RefRequest {
+        role: self::role(role).ok_or("a role is `trigger`, `output` or `parent`")?,
+        kind: self::kind(kind)
+            .ok_or("a type is `jira`, `verbal`, `pr`, `commit`, `repo` or `github_issue`")?,
+        label: label.trim().to_owned(),
+        url: page.transpose().map_err(|odd| odd.to_string())?,
+    })
+}
+
+fn is_address(word: &str) -> bool {
+    ["https://", "http://"]
+        .iter()
+        .any(|it| word.starts_with(it))
+}
+
+fn role(word: &str) -> Option<RefRole> {
+    serde_json::from_value(Value::from(word)).ok()
+}
+
+fn kind(word: &str) -> Option<RefType> {
+    serde_json::from_value(Value::from(word)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reference_has_a_role_a_type_a_label_and_perhaps_a_page() {
+        let whole = reference("trigger:jira:SHOP-7 https://jira.example.com/SHOP-7").unwrap();
+        assert_eq!((whole.role, whole.kind), (RefRole::Trigger, RefType::Jira));
+        assert_eq!(whole.label, "SHOP-7");
+        let page = whole.url.as_ref().map(WebPage::as_str);
+        assert_eq!(page, Some("https://jira.example.com/SHOP-7"));
+        let said = reference("parent:verbal:a call: at noon").unwrap();
+        assert_eq!((said.label.as_str(), said.url), ("a call: at noon", None));
+        for (odd, told) in [
+            ("", "ROLE:TYPE:LABEL"),
+            ("SHOP-7", "ROLE:TYPE:LABEL"),
+            ("jira:SHOP-7", "ROLE:TYPE:LABEL"),
+            (
+                "trigger:jira: https://jira.example.com/SHOP-7",
+                "ROLE:TYPE:LABEL",
+            ),
+            ("cause:jira:SHOP-7", "a role is"),
+            ("trigger:ticket:SHOP-7", "a type is"),
+            (
+                "trigger:jira:SHOP-7 https://kim@jira.example.com",
+                "no address",
+            ),
+        ] {
+            let refused = reference(odd).unwrap_err();
+            assert!(refused.contains(told), "{odd}: {refused}");
+        }
+    }
+}

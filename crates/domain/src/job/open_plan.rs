@@ -1,0 +1,40 @@
+//! The plan that waits for an approval: which one an approval is about, and how its wait is told.
+
+use jiff::Timestamp;
+
+use super::watch::{Attention, Watch};
+use super::{Job, Phase};
+use crate::session::Plan;
+
+/// Why a job waits whose plan is to be approved: a code and a sentence.
+pub fn plan_open(since: Timestamp) -> (&'static str, String) {
+    let sentence = format!("A plan waits for approval since {since}.");
+    ("plan_open", sentence)
+}
+
+/// The plan that an approval of a job is about, and when it was made; none while its steps are not known.
+pub fn plan_to_approve(job: &Job) -> Option<(&Plan, Timestamp)> {
+    match &job.phase {
+        Phase::Watching(watch) => shown_plan(watch),
+        Phase::Queued { .. }
+        | Phase::Creating { .. }
+        | Phase::Proposed { .. }
+        | Phase::Ended(_) => None,
+    }
+}
+
+/// The same of a watched session.
+pub(super) fn shown_plan(watch: &Watch) -> Option<(&Plan, Timestamp)> {
+    let made = watch.log.plan.as_ref();
+    match &watch.attention {
+        Attention::Plan { plan, since, .. } => {
+            let plan = plan.as_ref()?;
+            let made = made.filter(|made| made.plan.id == plan.id);
+            Some((plan, made.map_or(*since, |made| made.at)))
+        }
+        Attention::None
+        | Attention::Expecting { .. }
+        | Attention::Question { .. }
+        | Attention::Answered { .. } => made.map(|made| (&made.plan, made.at)),
+    }
+}

@@ -7,13 +7,10 @@ use super::{NAMES_MAX, one_line};
 use crate::fence::fence;
 use crate::ids::PersonaName;
 use crate::redact::redact;
-use crate::sprint::{Refusal, Sprint};
+use crate::sprint::{LEFTOVERS_MAX, Refusal, Sprint};
 
 /// How much of what won is shown for all conflicts together, in characters.
 const WON_CHARS_MAX: usize = 8_000;
-
-/// How many conflicts one job is asked to resolve with all their places.
-const LEFTOVERS_MAX: usize = 20;
 
 /// How many places of a conflict are named.
 const PLACES_MAX: usize = 10;
@@ -52,18 +49,13 @@ pub fn resolving_task(sprint: &Sprint, leftovers: &[Leftover<'_>], prompt: &str)
         "These changes conflict with it, and those who made them did not resolve that:\n",
     );
     let room = WON_CHARS_MAX / leftovers.len().clamp(1, LEFTOVERS_MAX);
-    for leftover in leftovers.iter().take(LEFTOVERS_MAX) {
+    for leftover in leftovers {
         text.push_str(&leftover_words(sprint, leftover, room));
-    }
-    if let Some(more) = leftovers
-        .len()
-        .checked_sub(LEFTOVERS_MAX)
-        .filter(|it| *it > 0)
-    {
-        let _ = write!(text, "\nAnd {more} more, which are left to people.\n");
     }
     text.push_str(
         "\nApply each change on top of what is woven so that both hold, run the tests, and open one pull request with all of them. \
+         A change counts as in if each line that it adds is there as it is, in its place, and no line that it takes away; \
+         what you write in other words is left to people. \
          Leave out a change that cannot be joined with the others, and say so in the description.",
     );
     with_prompt(text, prompt)
@@ -194,12 +186,9 @@ mod tests {
             +b
             ```
 
-            Apply each change on top of what is woven so that both hold, run the tests, and open one pull request with all of them. Leave out a change that cannot be joined with the others, and say so in the description.
+            Apply each change on top of what is woven so that both hold, run the tests, and open one pull request with all of them. A change counts as in if each line that it adds is there as it is, in its place, and no line that it takes away; what you write in other words is left to people. Leave out a change that cannot be joined with the others, and say so in the description.
 
             Join them."#]].assert_eq(&resolving_task(&sprint, std::slice::from_ref(&leftover), "Join them."));
-        let many = vec![leftover; LEFTOVERS_MAX + 2];
-        let text = resolving_task(&sprint, &many, "");
-        assert!(text.contains("And 2 more"), "{text}");
     }
 
     #[test]

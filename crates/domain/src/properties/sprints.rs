@@ -110,6 +110,23 @@ fn check_end(before: &Sprint, after: &Sprint, done: &Done) {
     }
 }
 
+/// What is done holds all that was made, and no end counts what is left to the weaver as in unless that holds it.
+fn check_outcome(after: &Sprint) {
+    let mut members = after.members.iter();
+    match after.state {
+        SprintState::Done { .. } => assert!(members.all(|it| it.missing().is_none()), "{after:?}"),
+        SprintState::PartiallyDone { .. } => {
+            let is_left = |it: &SprintMember| it.state == MemberState::Delegated && !it.is_in();
+            assert!(!members.any(is_left), "{after:?}");
+        }
+        SprintState::Working
+        | SprintState::Integrating
+        | SprintState::Fixing
+        | SprintState::Verifying
+        | SprintState::Aborted { .. } => {}
+    }
+}
+
 fn is_final(member: &SprintMember) -> bool {
     matches!(
         member.state,
@@ -197,6 +214,7 @@ proptest! {
             check_members(&sprint, &next);
             check_progress(&next, now);
             check_merge(&next);
+            check_outcome(&next);
             sprint = next;
         }
         let text = serde_json::to_string(&sprint).unwrap();

@@ -284,7 +284,7 @@ fn woven(sprint: &mut Sprint, report: &Report, now: Timestamp) {
             judged(member, (report.weave, verdict), &mut place, now);
         }
     }
-    note_ticks(sprint);
+    note_ticks(sprint, &report.held);
     fit_refusals(&mut sprint.members);
     sprint.woven = report.woven.clone().or(sprint.woven.take());
     if !mend(sprint, now) {
@@ -359,15 +359,16 @@ fn weave_failed(sprint: &mut Sprint, (weave, reason, may_pass): (u32, &str, bool
 
 /// It is over: done if nothing of it is missing.
 fn end(sprint: &mut Sprint, reason: Option<&str>, now: Timestamp) {
-    let weaver = sprint.weaver().map(|it| &it.state);
-    let is_resolved = matches!(weaver, Some(MemberState::Applied { .. }));
+    let is_weaver_in = sprint.weaver().is_some_and(SprintMember::is_in);
     for member in &mut sprint.members {
         not_taken(member);
-        let is_delegated = member.state == MemberState::Delegated;
-        if is_unresolved(member) || is_delegated && !is_resolved {
-            member.state = MemberState::Skipped {
-                reason: format!("it still conflicts after {ATTEMPTS_MAX} attempts"),
+        let is_left = member.state == MemberState::Delegated && !member.is_in();
+        if is_left || is_unresolved(member) {
+            let reason = match is_left && is_weaver_in {
+                true => "the weaver's change does not hold all lines of it".to_owned(),
+                false => format!("it still conflicts after {ATTEMPTS_MAX} attempts"),
             };
+            member.state = MemberState::Skipped { reason };
         }
     }
     let missing = sprint.members.iter().find_map(|it| {

@@ -68,7 +68,7 @@ pub struct SprintMember {
     /// The tick whose weave it conflicted in first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub out_since: Option<u32>,
-    /// The tick whose weave took it in, unless it conflicted since.
+    /// The tick whose weave took it in, or was the first that holds what the weaver made of it, unless that changed since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_since: Option<u32>,
     /// Since when it is waited for: since its session works, or since its pull request is not ready any more.
@@ -149,7 +149,7 @@ pub enum MemberState {
     Rerunning,
     /// It still conflicts after its attempts.
     Unresolved,
-    /// The weaver's job was given its conflict, and what that makes holds its change.
+    /// The weaver's job was given its conflict; what is woven may hold its change by that.
     Delegated,
     /// It is waited for no more; a late pull request joins the next weave.
     TimedOut,
@@ -345,28 +345,6 @@ impl SprintMember {
             | MemberState::Skipped { .. }
             | MemberState::Withdrawn
             | MemberState::Failed { .. } => false,
-        }
-    }
-
-    /// Why what it was to make is not part of the sprint; none if it is, or if there is nothing. What was delegated is part of
-    /// what the weaver made.
-    pub fn missing(&self) -> Option<String> {
-        match &self.state {
-            MemberState::Applied { .. }
-            | MemberState::NoChange
-            | MemberState::Withdrawn
-            | MemberState::Delegated => None,
-            MemberState::Skipped { reason } | MemberState::Failed { reason } => {
-                Some(reason.clone())
-            }
-            MemberState::TimedOut => Some("it was not waited for any longer".to_owned()),
-            MemberState::Pending => Some("it was not begun".to_owned()),
-            MemberState::Waiting
-            | MemberState::Working
-            | MemberState::PullOpen
-            | MemberState::Conflicted
-            | MemberState::Rerunning
-            | MemberState::Unresolved => Some("it was not through".to_owned()),
         }
     }
 }

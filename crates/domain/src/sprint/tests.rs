@@ -112,6 +112,7 @@ fn woven(weave: u32, verdicts: Vec<(u64, Verdict)>) -> Input {
         weave,
         woven: is_any_in.then_some(pushed),
         verdicts,
+        held: Vec::new(),
     }))
 }
 
@@ -741,6 +742,7 @@ fn the_places_of_very_many_conflicts_are_counted() {
         weave: 1,
         woven: None,
         verdicts: (1..=60).map(verdict).collect(),
+        held: Vec::new(),
     };
     report.fit();
     let bytes = serde_json::to_string(&report).unwrap().len();

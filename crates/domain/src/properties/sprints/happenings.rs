@@ -22,6 +22,8 @@ pub(super) enum SprintHappening {
         verdicts: Vec<(u8, Verdict)>,
         /// Whether all others come in.
         others: bool,
+        /// Whether what the weaver made holds what is left to it.
+        held: bool,
     },
     WeaveFailed {
         present: bool,
@@ -154,11 +156,12 @@ pub(super) fn happening() -> impl Strategy<Value = SprintHappening> {
         prop_oneof![5 => Just(true), 1 => Just(false)],
         verdicts,
         prop_oneof![4 => Just(true), 1 => Just(false)],
+        any::<bool>(),
     );
     prop_oneof![
         12 => seen.prop_map(|(sights, landing, hindrance)| SprintHappening::Seen(sights, landing, hindrance)),
         6 => proptest::sample::select(vec!['a', 'b', 'c', 'd']).prop_map(SprintHappening::AllReady),
-        14 => woven.prop_map(|(present, verdicts, others)| SprintHappening::Woven { present, verdicts, others }),
+        14 => woven.prop_map(|(present, verdicts, others, held)| SprintHappening::Woven { present, verdicts, others, held }),
         1 => any::<(bool, bool)>().prop_map(|(present, may_pass)| SprintHappening::WeaveFailed { present, may_pass }),
         10 => (who(), 0u8..4).prop_map(|(who, count)| SprintHappening::Told(who, count)),
         3 => (who(), 0u8..40).prop_map(|(who, count)| SprintHappening::Shown(who, count)),
@@ -250,7 +253,16 @@ pub(super) fn report(weave: u32, verdicts: Vec<(u64, Verdict)>) -> Report {
         weave,
         woven: verdicts.iter().any(is_in).then_some(pushed),
         verdicts,
+        held: Vec::new(),
     }
+}
+
+/// The pull requests of all conflicts that are left to the weaver.
+pub(super) fn all_left(sprint: &Sprint) -> Vec<u64> {
+    sprint
+        .delegated()
+        .filter_map(SprintMember::number)
+        .collect()
 }
 
 /// What became of who is offered; some may be left out, and some named who are not.
@@ -315,9 +327,14 @@ pub(super) fn input(sprint: &Sprint, happening: &SprintHappening) -> Input {
             present,
             verdicts: drawn,
             others,
+            held,
         } => {
             let verdicts = verdicts(sprint, drawn, *others);
-            Input::Woven(Box::new(report(weave(present), verdicts)))
+            let mut report = report(weave(present), verdicts);
+            if *held {
+                report.held = all_left(sprint);
+            }
+            Input::Woven(Box::new(report))
         }
         SprintHappening::WeaveFailed { present, may_pass } => Input::WeaveFailed {
             may_pass: *may_pass,

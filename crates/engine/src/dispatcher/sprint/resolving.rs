@@ -1,11 +1,13 @@
-//! The jobs that begin on what is woven: last attempts of members, and the weaver's own.
+//! The jobs that begin on what is woven: last attempts of members, and the weaver's own; and what the weaver's change holds.
 
 use domain::ids::MessageId;
 use domain::outgoing_text::{ConflictText, Leftover, anew_conflict, checks_task, resolving_task};
 use domain::sprint::{self, Sprint, SprintMember};
 
+use super::weaving::begins_on;
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
+use crate::weaving::{Weave, Weaver};
 
 impl Dispatcher {
     /// What a member that begins anew is told of its conflict; none for one that begins.
@@ -55,6 +57,28 @@ impl Dispatcher {
         }
         let checks = self.failed_checks_of(sprint).await?;
         Ok(checks_task(sprint, &checks, body))
+    }
+
+    /// The pull requests of conflicts left to the weaver of which a weave holds all.
+    pub(super) async fn held_by(
+        &self,
+        weaver: &Weaver<'_>,
+        sprint: &Sprint,
+        weave: &Weave,
+    ) -> Result<Vec<u64>, Error> {
+        let mut held = Vec::new();
+        for member in sprint.delegated() {
+            let Some(offer) = &member.offer else {
+                continue;
+            };
+            let begun = begins_on(sprint, member);
+            let begun = begun.as_ref().unwrap_or(&weave.base);
+            let its_own = (offer.pull, begun, &offer.head);
+            if weaver.holds(&sprint.repo, weave, its_own).await? {
+                held.push(offer.pull);
+            }
+        }
+        Ok(held)
     }
 
     /// The checks that fail of what is woven.

@@ -98,6 +98,7 @@ fn report() -> Report {
         weave: 1,
         woven: Some(woven()),
         verdicts: (101..).zip(verdicts).collect(),
+        held: vec![107],
     }
 }
 

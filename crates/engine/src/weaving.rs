@@ -30,7 +30,7 @@ const READS_AT_ONCE: usize = 8;
 const PROTECTED: [&str; 1] = [".github/"];
 
 /// Mail between personas, which is never woven.
-const MAIL: &str = ".jules/mail/";
+pub(crate) const MAIL: &str = ".jules/mail/";
 
 /// What is to be woven.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -64,6 +64,8 @@ pub enum Input {
         outbox: Outbox,
         /// Whether it was read; not if it never can be.
         is_read: bool,
+        /// Whether it is a patch that changes files besides mail, as far as is known.
+        is_unopened: bool,
     },
     /// The session of a member, which ended without a pull request, was asked for one.
     Asked {
@@ -99,7 +101,10 @@ pub fn apply(sprint: &Sprint, input: &Input, now: Timestamp) -> Sprint {
             persona,
             outbox,
             is_read,
-        } => on(&mut next, persona, |it| collected(it, outbox, *is_read)),
+            is_unopened,
+        } => on(&mut next, persona, |it| {
+            collected(it, outbox, (*is_read, *is_unopened));
+        }),
         Input::Seen(sights) if sprint.is_over() => next.hindrance.clone_from(&sights.hindrance),
         _ if sprint.is_over() => {}
         Input::Shown {
@@ -109,7 +114,6 @@ pub fn apply(sprint: &Sprint, input: &Input, now: Timestamp) -> Sprint {
         Input::Told { persona, shown } => on(&mut next, persona, |it| told(it, shown, now)),
         Input::Asked { persona, is_taken } => {
             on(&mut next, persona, |it| asked(it, *is_taken, now));
-            go_on(&mut next, None, now);
         }
         Input::MailNotTaken { persona } => {
             on(&mut next, persona, not_taken);

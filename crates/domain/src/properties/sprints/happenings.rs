@@ -33,6 +33,8 @@ pub(super) enum SprintHappening {
     Shown(u8, u8),
     Read(u8),
     Collected(u8, CommitSha, bool),
+    /// The patch of one was collected, which changes files or not.
+    CollectedPatch(u8, bool),
     Asked(u8, bool),
     /// All are ready, and mail came for one.
     Mail(u8, u8),
@@ -85,11 +87,12 @@ fn work() -> impl Strategy<Value = Work> {
 
 fn sight() -> impl Strategy<Value = Sight> {
     let rested_at = proptest::option::of(time());
-    (work(), rested_at, proptest::bool::weighted(0.2)).prop_map(|(work, rested_at, is_red)| Sight {
+    let flags = (proptest::bool::weighted(0.2), any::<bool>());
+    (work(), rested_at, flags).prop_map(|(work, rested_at, (is_red, has_patch))| Sight {
+        outbox: (has_patch && work == Work::Nothing).then_some(Outbox::Patch),
         work,
         rested_at,
         is_red,
-        outbox: None,
     })
 }
 
@@ -167,6 +170,7 @@ pub(super) fn happening() -> impl Strategy<Value = SprintHappening> {
         3 => (who(), 0u8..40).prop_map(|(who, count)| SprintHappening::Shown(who, count)),
         3 => who().prop_map(SprintHappening::Read),
         3 => (who(), head(), any::<bool>()).prop_map(|(who, head, is_read)| SprintHappening::Collected(who, head, is_read)),
+        3 => (who(), any::<bool>()).prop_map(|(who, changes)| SprintHappening::CollectedPatch(who, changes)),
         3 => (who(), any::<bool>()).prop_map(|(who, taken)| SprintHappening::Asked(who, taken)),
         4 => (who(), 0u8..40).prop_map(|(who, count)| SprintHappening::Mail(who, count)),
         1 => who().prop_map(SprintHappening::MailNotTaken),
@@ -356,6 +360,13 @@ pub(super) fn input(sprint: &Sprint, happening: &SprintHappening) -> Input {
             persona: persona(who),
             outbox: Outbox::Head { head: head.clone() },
             is_read: *is_read,
+            is_unopened: false,
+        },
+        SprintHappening::CollectedPatch(who, changes) => Input::Collected {
+            persona: persona(who),
+            outbox: Outbox::Patch,
+            is_read: true,
+            is_unopened: *changes,
         },
         SprintHappening::Asked(who, is_taken) => Input::Asked {
             persona: persona(who),

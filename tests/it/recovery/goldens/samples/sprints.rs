@@ -184,7 +184,9 @@ fn sprints() -> Vec<Sprint> {
     });
     let silent = &mut begun.members[1];
     silent.asked_at = Some(AT);
+    silent.silent = true;
     silent.collected = Some(Outbox::Patch);
+    silent.unopened = true;
     let of_state = |state| Sprint {
         state,
         ticks: 3,

@@ -32,7 +32,7 @@ const HOW_TO_SEND: &str = "To write to another persona, add a file `.jules/mail/
 /// What becomes of such a file where pull requests are woven.
 const NEVER_MERGED: &str = "The file is collected and never merged.";
 
-/// The task of a member: its mailbox first, then its prompt. Of its unread messages some are shown whole, and as many of
+/// The prompt of a job of a member: its mailbox first, then its task. Of its unread messages some are shown whole, and as many of
 /// the others are named as there is room for.
 pub fn member_task(
     (persona, sprint): (&PersonaName, &Sprint),

@@ -5,7 +5,7 @@ use sandbox::github::Outcome;
 use sandbox::{Fault, FaultKind};
 use tests::world::MINUTE;
 
-use super::mail::{inbox, outbox, silent};
+use super::mail::{inbox, outbox, send, silent};
 use super::*;
 
 /// A session that makes a change and opens a pull request, for prompts with a text.
@@ -287,6 +287,7 @@ async fn the_weaver_gets_what_is_left() {
         ..silent("", &[outbox("one", letter)])
     };
     let world = world_of(true, stubborn(vec![anew, weaver])).await;
+    send(&world, "weaver", "The cart").await;
     begin(&world).await;
     let over = until_over(&world).await;
     assert_eq!(
@@ -312,14 +313,18 @@ async fn the_weaver_gets_what_is_left() {
     );
     let job = over.weaver().expect("the weaver").job.clone();
     let job = world.backend.must_job(&job).await.expect("a job").value;
-    for part in [
+    let parts = [
+        "You are the persona `weaver` in sprint 50",
+        "Please look at the cart first.",
         "pull/102.patch",
         "src/cart.rs",
         "+price",
         "You are weaver in",
-    ] {
-        assert!(job.prompt.contains(part), "{part}: {}", job.prompt);
-    }
+    ];
+    let places = parts.map(|part| job.prompt.find(part));
+    assert!(places[0] == Some(0), "{}", job.prompt);
+    assert!(places.is_sorted_by(|one, next| one < next), "{places:?}");
+    assert_eq!(inbox(&world, "weaver").await, ["read from human: The cart"]);
     world.finish().await;
 }
 
@@ -347,7 +352,9 @@ async fn the_weaver_mends_what_fails_together() {
     let weaver = over.weaver().expect("the weaver");
     assert_eq!(weaver.state.word(), "applied");
     let job = world.backend.must_job(&weaver.job).await.expect("a job");
-    assert!(job.value.prompt.contains("- `together`"));
+    for part in ["Your mailbox is empty.", "- `together`"] {
+        assert!(job.value.prompt.contains(part), "{part}");
+    }
     assert_eq!(texts(&world).await["src/glue.rs"], "glue\n");
     world.finish().await;
 }

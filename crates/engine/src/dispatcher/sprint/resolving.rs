@@ -40,7 +40,7 @@ impl Dispatcher {
     }
 
     /// What the weaver is asked for: to resolve conflicts that are left, else to mend checks that fail.
-    pub(super) async fn weaver_prompt(&self, sprint: &Sprint, body: &str) -> Result<String, Error> {
+    pub(super) async fn weaver_task(&self, sprint: &Sprint, body: &str) -> Result<String, Error> {
         let mut leftovers = Vec::new();
         for member in sprint.delegated() {
             if let (Some(refusal), Some(pull)) = (&member.refusal, member.number()) {

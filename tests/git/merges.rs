@@ -43,6 +43,7 @@ fn texts_merge_as_git_merges_them() {
             Merged::Clashing {
                 places,
                 theirs: merged,
+                ..
             } => {
                 assert_eq!(i32::try_from(places.len()), Ok(conflicts));
                 let (bytes, _) = by_git(&git, texts, &["--theirs"]);

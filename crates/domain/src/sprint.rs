@@ -11,6 +11,7 @@ mod mailing;
 mod member;
 mod one_by_one;
 mod orders;
+mod outcome;
 mod readiness;
 mod report;
 mod resolving;
@@ -51,6 +52,9 @@ pub const ATTEMPTS_MAX: u32 = 3;
 
 /// How often the weaver's own change is asked for at most: by its prompt, and by one conflict.
 pub const WEAVER_ATTEMPTS_MAX: u32 = 2;
+
+/// How many conflicts the weaver's job is asked to resolve at most: its prompt has room for as many.
+pub const LEFTOVERS_MAX: usize = 20;
 
 /// How many ticks a sprint has at most.
 pub const TICKS_MAX: u32 = 8;
@@ -292,7 +296,7 @@ impl Sprint {
         self.members.iter().find(|it| it.persona.is_weaver())
     }
 
-    /// The members whose conflicts the weaver resolves.
+    /// The members whose conflicts were given to the weaver.
     pub fn delegated(&self) -> impl Iterator<Item = &SprintMember> {
         let is_delegated = |it: &&SprintMember| it.state == MemberState::Delegated;
         self.members.iter().filter(is_delegated)

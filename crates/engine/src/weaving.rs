@@ -11,10 +11,11 @@ pub use skip::{Skip, Skipped};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::failure::Failure;
+use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
 use domain::redact::presentable;
 use jiff::Timestamp;
+use weave::held;
 use weave::member::{Change, Member, Work, moved};
 use weave::tree::{BlobId, Contents, Tree};
 use weave::verdict::Clash;
@@ -30,7 +31,7 @@ const READS_AT_ONCE: usize = 8;
 const PROTECTED: [&str; 1] = [".github/"];
 
 /// Mail between personas, which is never woven.
-const MAIL: &str = ".jules/mail/";
+pub(crate) const MAIL: &str = ".jules/mail/";
 
 /// Longest path that a record keeps of a conflict, in characters.
 const KEPT_PATH_CHARS_MAX: usize = 200;
@@ -186,6 +187,30 @@ impl Weaver<'_> {
         contents.extend(weave.woven.made.clone());
         contents.insert(BlobId::EMPTY, Vec::new());
         Ok(contents)
+    }
+
+    /// Whether what is woven holds all that a pull request changes at a head, however it came in. `begun` is a commit whose history
+    /// holds the one that it began at. What cannot be read counts as missing.
+    pub async fn holds(
+        &self,
+        repo: &RepoName,
+        weave: &Weave,
+        (number, begun, head): (u64, &CommitSha, &CommitSha),
+    ) -> Result<bool, Failure> {
+        let read = self.changed_since(repo, (number, begun, head)).await;
+        let mut changed = match read {
+            Ok(Ok(changed)) => changed,
+            Ok(Err(_)) => return Ok(false),
+            Err(failure) if failure.class == FailureClass::NotFound => return Ok(false),
+            Err(failure) => return Err(failure),
+        };
+        changed.retain(|path, _| !path.starts_with(MAIL));
+        let mut ids = held::needs(&weave.woven.tree, &changed);
+        ids.retain(|id| *id != BlobId::EMPTY && !weave.woven.made.contains_key(id));
+        let mut contents = self.blobs(repo, &ids).await?;
+        contents.extend(weave.woven.made.clone());
+        let is_held = held::holds(&weave.woven.tree, &changed, &contents);
+        Ok(is_held && !changed.is_empty())
     }
 
     /// Those whose heads are not those that were woven any more.

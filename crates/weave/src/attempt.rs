@@ -269,7 +269,7 @@ impl Stage<'_> {
         let merged = self.merge_ids(member, change.before.map(|entry| entry.id), ours.id, theirs);
         match merged.map_err(Misfit::plain)? {
             Merged::Clean(content) => Ok((content, false)),
-            Merged::Clashing { places, theirs }
+            Merged::Clashing { places, theirs, .. }
                 if self.is_answered(member, path, &places, ours) =>
             {
                 Ok((theirs, true))

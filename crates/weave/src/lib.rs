@@ -6,6 +6,7 @@
 
 pub mod apply;
 pub mod group;
+pub mod held;
 pub mod member;
 pub mod patch;
 pub mod path;

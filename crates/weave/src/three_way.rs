@@ -34,6 +34,8 @@ pub enum Merged {
         places: Vec<Place>,
         /// Both changes together, with their lines in all places.
         theirs: Vec<u8>,
+        /// Both changes together, with our lines in all places.
+        ours: Vec<u8>,
     },
 }
 
@@ -88,9 +90,12 @@ pub fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Result<Merged, Unmergea
         Resolution::Conflict => {
             let places = places(&out, ours);
             merge.run(&mut out, Labels::default(), Conflict::ResolveWithTheirs);
+            let mut with_ours = Vec::new();
+            merge.run(&mut with_ours, Labels::default(), Conflict::ResolveWithOurs);
             Ok(Merged::Clashing {
                 places,
                 theirs: out,
+                ours: with_ours,
             })
         }
     }

@@ -125,6 +125,7 @@ fn woven() -> Input {
         others: 1,
     };
     Input::Woven(Box::new(Report {
+        held: Vec::new(),
         weave: 1,
         woven: Some(Woven {
             weave: 1,

@@ -10,14 +10,33 @@ use crate::ids::PersonaName;
 use crate::redact::redact;
 use crate::sprint::{Refusal, Sprint};
 
-/// How much of what won is shown for all conflicts together, in characters.
-const WON_CHARS_MAX: usize = 8_000;
+/// How much the task of the weaver says of conflicts: the first that leaves room for its persona and its mailbox.
+const DETAILS: [Detail; 3] = [
+    Detail {
+        won_chars: 8_000,
+        places: 10,
+    },
+    Detail {
+        won_chars: 0,
+        places: 10,
+    },
+    BRIEF,
+];
 
-/// How many conflicts one job is asked to resolve with all their places.
-const LEFTOVERS_MAX: usize = 20;
+/// The least that it says.
+const BRIEF: Detail = Detail {
+    won_chars: 0,
+    places: 1,
+};
 
-/// How many places of a conflict are named.
-const PLACES_MAX: usize = 10;
+/// How much is said of conflicts.
+#[derive(Debug, Clone, Copy)]
+struct Detail {
+    /// How much of what won is shown for all of them together, in characters.
+    won_chars: usize,
+    /// How many places of each are named.
+    places: usize,
+}
 
 /// A conflict that is left to the weaver.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,29 +67,34 @@ pub fn anew_conflict(
 
 /// The task of the weaver where conflicts are left.
 pub fn resolving_task(sprint: &Sprint, leftovers: &[Leftover<'_>], prompt: &str) -> String {
+    let task = |detail| with_prompt(resolving(sprint, leftovers, detail), prompt);
+    let fits = |text: &String| encoded_len(text) <= PERSONA_BYTES_MAX;
+    let mut texts = DETAILS.into_iter().map(task);
+    texts.find(fits).unwrap_or_else(|| task(BRIEF))
+}
+
+fn resolving(sprint: &Sprint, leftovers: &[Leftover<'_>], detail: Detail) -> String {
     let mut text = introduced(sprint);
     text.push_str(
         "These changes conflict with it, and those who made them did not resolve that:\n",
     );
-    let room = WON_CHARS_MAX / leftovers.len().clamp(1, LEFTOVERS_MAX);
-    for leftover in leftovers.iter().take(LEFTOVERS_MAX) {
-        text.push_str(&leftover_words(sprint, leftover, room));
-    }
-    if let Some(more) = leftovers
-        .len()
-        .checked_sub(LEFTOVERS_MAX)
-        .filter(|it| *it > 0)
-    {
-        let _ = write!(text, "\nAnd {more} more, which are left to people.\n");
+    let detail = Detail {
+        won_chars: detail.won_chars / leftovers.len().max(1),
+        ..detail
+    };
+    for leftover in leftovers {
+        text.push_str(&leftover_words(sprint, leftover, detail));
     }
     text.push_str(
         "\nApply each change on top of what is woven so that both hold, run the tests, and open one pull request with all of them. \
+         A change counts as in if each line that it adds is there as it is, in its place, and no line that it takes away; \
+         what you write in other words is left to people. \
          Leave out a change that cannot be joined with the others, and say so in the description.",
     );
-    with_prompt(text, prompt)
+    text
 }
 
-fn leftover_words(sprint: &Sprint, leftover: &Leftover<'_>, room: usize) -> String {
+fn leftover_words(sprint: &Sprint, leftover: &Leftover<'_>, detail: Detail) -> String {
     let Leftover {
         persona,
         pull,
@@ -80,11 +104,11 @@ fn leftover_words(sprint: &Sprint, leftover: &Leftover<'_>, room: usize) -> Stri
     let patch = format!("https://github.com/{}/pull/{pull}.patch", sprint.repo);
     let mut text = format!("\n## {persona}: {patch}\n\n");
     let _ = writeln!(text, "{}", against(sprint, &refusal.against));
-    for clash in refusal.clashes.iter().take(PLACES_MAX) {
+    for clash in refusal.clashes.iter().take(detail.places) {
         let _ = writeln!(text, "- `{}`: {}", one_line(&clash.path), clash.words);
     }
-    if !won.is_empty() {
-        let shown = fence("diff", &redact(won), room);
+    if !won.is_empty() && detail.won_chars > 0 {
+        let shown = fence("diff", &redact(won), detail.won_chars);
         let _ = writeln!(text, "\n{}\n{shown}", won_so(sprint, &refusal.against));
     }
     text
@@ -117,9 +141,7 @@ pub fn checks_task(
 
 fn introduced(sprint: &Sprint) -> String {
     format!(
-        "You are the persona `weaver` in sprint {} of {}. You begin on {}; open your pull request to that branch.\n\n",
-        sprint.number,
-        sprint.repo,
+        "You begin on {}; open your pull request to that branch.\n\n",
         beginning(sprint)
     )
 }
@@ -148,7 +170,7 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::sprint::{Against, Clash, NewSprint, start};
+    use crate::sprint::{Against, Clash, LEFTOVERS_MAX, NewSprint, start};
 
     fn sprint() -> Sprint {
         let new = NewSprint {
@@ -191,7 +213,7 @@ mod tests {
             won: "-a\n+b\n".to_owned(),
         };
         expect![[r#"
-            You are the persona `weaver` in sprint 50 of acme/shop. You begin on the branch `main`; open your pull request to that branch.
+            You begin on the branch `main`; open your pull request to that branch.
 
             These changes conflict with it, and those who made them did not resolve that:
 
@@ -206,12 +228,34 @@ mod tests {
             +b
             ```
 
-            Apply each change on top of what is woven so that both hold, run the tests, and open one pull request with all of them. Leave out a change that cannot be joined with the others, and say so in the description.
+            Apply each change on top of what is woven so that both hold, run the tests, and open one pull request with all of them. A change counts as in if each line that it adds is there as it is, in its place, and no line that it takes away; what you write in other words is left to people. Leave out a change that cannot be joined with the others, and say so in the description.
 
             Join them."#]].assert_eq(&resolving_task(&sprint, std::slice::from_ref(&leftover), "Join them."));
-        let many = vec![leftover; LEFTOVERS_MAX + 2];
-        let text = resolving_task(&sprint, &many, "");
-        assert!(text.contains("And 2 more"), "{text}");
+    }
+
+    #[test]
+    fn the_task_of_the_weaver_names_every_conflict_and_leaves_room_for_its_mail() {
+        let (sprint, mut refusal) = (sprint(), refusal());
+        let words = refusal.clashes[0].words.repeat(3);
+        let clash = Clash {
+            path: "a".repeat(100),
+            words,
+            ..refusal.clashes[0].clone()
+        };
+        refusal.clashes = vec![clash; 10];
+        let leftover = |at: usize| Leftover {
+            persona: &sprint.members[0].persona,
+            pull: 101 + at as u64,
+            refusal: &refusal,
+            won: "-a\n+b\n".repeat(4_000),
+        };
+        let all: Vec<_> = (0..LEFTOVERS_MAX).map(leftover).collect();
+        for (count, bytes) in [(1, 20_000), (LEFTOVERS_MAX, 0), (LEFTOVERS_MAX, 18_000)] {
+            let text = resolving_task(&sprint, &all[..count], &"x".repeat(bytes));
+            assert!(encoded_len(&text) <= PERSONA_BYTES_MAX, "{count} {bytes}");
+            let named = text.matches(".patch\n").count();
+            assert_eq!(named, count, "{bytes}");
+        }
     }
 
     fn log(name: &str, output: &str) -> FailedCheck {
@@ -275,7 +319,7 @@ mod tests {
     fn the_weaver_gets_the_checks_that_fail_and_a_member_its_conflict() {
         let (sprint, refusal) = (sprint(), refusal());
         expect![[r#"
-            You are the persona `weaver` in sprint 50 of acme/shop. You begin on the branch `main`; open your pull request to that branch.
+            You begin on the branch `main`; open your pull request to that branch.
 
             Each change passes its checks alone, and all of them together fail these:
 

@@ -32,7 +32,7 @@ const HOW_TO_SEND: &str = "To write to another persona, add a file `.jules/mail/
 /// What becomes of such a file where pull requests are woven.
 const NEVER_MERGED: &str = "The file is collected and never merged.";
 
-/// The task of a member: its mailbox first, then its prompt. Of its unread messages some are shown whole, and as many of
+/// The prompt of a job of a member: its mailbox first, then its task. Of its unread messages some are shown whole, and as many of
 /// the others are named as there is room for.
 pub fn member_task(
     (persona, sprint): (&PersonaName, &Sprint),
@@ -175,6 +175,17 @@ pub fn integration(sprint: &Sprint, report: &Report) -> (String, String) {
                 let _ = writeln!(others, "- #{number}{who} is left out: {reason}");
             }
         }
+    }
+    let delegated = sprint.delegated();
+    for (member, number) in delegated.filter_map(|it| Some((it, it.number()?))) {
+        let _ = match member.is_in() {
+            true => writeln!(
+                body,
+                "- #{number} by {} (joined by the weaver)",
+                member.persona
+            ),
+            false => writeln!(others, "- #{number} by {} still conflicts", member.persona),
+        };
     }
     if !others.is_empty() {
         let _ = write!(body, "\nNot in it:\n\n{others}");
@@ -457,9 +468,32 @@ pub(super) mod tests {
             weave: 1,
             woven: None,
             verdicts: Vec::new(),
+            held: Vec::new(),
         };
         let (_, body) = integration(&sprint, &report);
         assert!(body.contains("2 members, 1 tick, 1 weave."), "{body}");
+    }
+
+    #[test]
+    fn what_the_weaver_joined_and_what_it_left_out_is_named() {
+        let (mut sprint, refusal) = woven();
+        for (member, (number, in_since)) in
+            sprint.members.iter_mut().zip([(101, None), (102, Some(8))])
+        {
+            let head = refusal.head.clone();
+            member.offer = Some(Offer { pull: number, head });
+            member.state = MemberState::Delegated;
+            member.in_since = in_since;
+        }
+        let report = Report {
+            weave: 1,
+            woven: sprint.woven.clone(),
+            verdicts: Vec::new(),
+            held: vec![102],
+        };
+        let (_, body) = integration(&sprint, &report);
+        let named = "- #102 by refactor (joined by the weaver)\n\nNot in it:\n\n- #101 by curator still conflicts\n";
+        assert!(body.contains(named), "{body}");
     }
 
     #[test]
@@ -498,6 +532,7 @@ pub(super) mod tests {
             weave: 1,
             woven: sprint.woven.clone(),
             verdicts: Vec::new(),
+            held: Vec::new(),
         };
         let (title, body) = integration(&sprint, &report);
         assert_eq!(title, "Sprint 50: Integrated Changes");

@@ -32,6 +32,7 @@ fn after(sprint: &Sprint, happening: &SprintHappening, now: Timestamp) -> (Sprin
         | SprintHappening::Shown(..)
         | SprintHappening::Read(_)
         | SprintHappening::Collected(..)
+        | SprintHappening::CollectedPatch(..)
         | SprintHappening::Asked(..)
         | SprintHappening::Mail(..)
         | SprintHappening::MailNotTaken(_)
@@ -98,6 +99,7 @@ fn check_end(before: &Sprint, after: &Sprint, done: &Done) {
             if is_collected {
                 new.collected.clone_from(&old.collected);
                 new.unreadable = old.unreadable;
+                new.unopened = old.unopened;
             }
         }
         if let Done::Applied(input) = done
@@ -110,6 +112,23 @@ fn check_end(before: &Sprint, after: &Sprint, done: &Done) {
     }
 }
 
+/// What is done holds all that was made, and no end counts what is left to the weaver as in unless that holds it.
+fn check_outcome(after: &Sprint) {
+    let mut members = after.members.iter();
+    match after.state {
+        SprintState::Done { .. } => assert!(members.all(|it| it.missing().is_none()), "{after:?}"),
+        SprintState::PartiallyDone { .. } => {
+            let is_left = |it: &SprintMember| it.state == MemberState::Delegated && !it.is_in();
+            assert!(!members.any(is_left), "{after:?}");
+        }
+        SprintState::Working
+        | SprintState::Integrating
+        | SprintState::Fixing
+        | SprintState::Verifying
+        | SprintState::Aborted { .. } => {}
+    }
+}
+
 fn is_final(member: &SprintMember) -> bool {
     matches!(
         member.state,
@@ -117,10 +136,11 @@ fn is_final(member: &SprintMember) -> bool {
     )
 }
 
-/// What is left out comes back only if its pull request was closed, and is ready again.
+/// What is left out comes back only if its pull request was closed, and is ready again, or if it had none.
 fn may_come_back(old: &SprintMember, new: &SprintMember) -> bool {
     let is_skipped = matches!(old.state, MemberState::Skipped { .. });
-    is_skipped && old.closed && new.state == MemberState::PullOpen && !new.closed
+    let had_none = old.closed || old.offer.is_none();
+    is_skipped && had_none && new.state == MemberState::PullOpen && !new.closed
 }
 
 fn check_members(before: &Sprint, after: &Sprint) {
@@ -197,6 +217,7 @@ proptest! {
             check_members(&sprint, &next);
             check_progress(&next, now);
             check_merge(&next);
+            check_outcome(&next);
             sprint = next;
         }
         let text = serde_json::to_string(&sprint).unwrap();

@@ -64,6 +64,8 @@ pub enum Input {
         outbox: Outbox,
         /// Whether it was read; not if it never can be.
         is_read: bool,
+        /// Whether it is a patch that changes files besides mail, as far as is known.
+        is_unopened: bool,
     },
     /// The session of a member, which ended without a pull request, was asked for one.
     Asked {
@@ -99,7 +101,10 @@ pub fn apply(sprint: &Sprint, input: &Input, now: Timestamp) -> Sprint {
             persona,
             outbox,
             is_read,
-        } => on(&mut next, persona, |it| collected(it, outbox, *is_read)),
+            is_unopened,
+        } => on(&mut next, persona, |it| {
+            collected(it, outbox, (*is_read, *is_unopened));
+        }),
         Input::Seen(sights) if sprint.is_over() => next.hindrance.clone_from(&sights.hindrance),
         _ if sprint.is_over() => {}
         Input::Shown {
@@ -109,7 +114,6 @@ pub fn apply(sprint: &Sprint, input: &Input, now: Timestamp) -> Sprint {
         Input::Told { persona, shown } => on(&mut next, persona, |it| told(it, shown, now)),
         Input::Asked { persona, is_taken } => {
             on(&mut next, persona, |it| asked(it, *is_taken, now));
-            go_on(&mut next, None, now);
         }
         Input::MailNotTaken { persona } => {
             on(&mut next, persona, not_taken);
@@ -287,7 +291,7 @@ fn woven(sprint: &mut Sprint, report: &Report, now: Timestamp) {
             judged(member, (report.weave, verdict), &mut place, now);
         }
     }
-    note_ticks(sprint);
+    note_ticks(sprint, &report.held);
     fit_refusals(&mut sprint.members);
     sprint.woven = report.woven.clone().or(sprint.woven.take());
     if !mend(sprint, now) {
@@ -362,15 +366,16 @@ fn weave_failed(sprint: &mut Sprint, (weave, reason, may_pass): (u32, &str, bool
 
 /// It is over: done if nothing of it is missing.
 fn end(sprint: &mut Sprint, reason: Option<&str>, now: Timestamp) {
-    let weaver = sprint.weaver().map(|it| &it.state);
-    let is_resolved = matches!(weaver, Some(MemberState::Applied { .. }));
+    let is_weaver_in = sprint.weaver().is_some_and(SprintMember::is_in);
     for member in &mut sprint.members {
         not_taken(member);
-        let is_delegated = member.state == MemberState::Delegated;
-        if is_unresolved(member) || is_delegated && !is_resolved {
-            member.state = MemberState::Skipped {
-                reason: format!("it still conflicts after {ATTEMPTS_MAX} attempts"),
+        let is_left = member.state == MemberState::Delegated && !member.is_in();
+        if is_left || is_unresolved(member) {
+            let reason = match is_left && is_weaver_in {
+                true => "the weaver's change does not hold all lines of it".to_owned(),
+                false => format!("it still conflicts after {ATTEMPTS_MAX} attempts"),
             };
+            member.state = MemberState::Skipped { reason };
         }
     }
     let missing = sprint.members.iter().find_map(|it| {

@@ -40,33 +40,25 @@ impl Figures {
             tasks: sprint.tasks,
             ..Self::default()
         };
-        let is_in = |it: &&SprintMember| matches!(it.state, MemberState::Applied { .. });
-        let weaver = sprint.weaver().filter(is_in);
         let members = sprint.members.iter();
         for member in members.filter(|it| !it.persona.is_weaver()) {
             figures.members += 1;
             figures.conflicts += u32::from(member.conflicts > 0);
-            match (&member.state, weaver) {
-                (MemberState::Delegated, Some(weaver)) => figures.came_in(member, weaver.in_since),
-                (MemberState::Applied { .. }, _) => figures.came_in(member, member.in_since),
-                (MemberState::NoChange | MemberState::Withdrawn, _) => figures.nothing += 1,
-                (
-                    MemberState::Skipped { .. }
-                    | MemberState::Failed { .. }
-                    | MemberState::TimedOut,
-                    _,
-                ) => figures.skipped += 1,
-                (
-                    MemberState::Pending
-                    | MemberState::Waiting
-                    | MemberState::Working
-                    | MemberState::PullOpen
-                    | MemberState::Conflicted
-                    | MemberState::Unresolved
-                    | MemberState::Delegated
-                    | MemberState::Rerunning,
-                    _,
-                ) => {}
+            match &member.state {
+                MemberState::Applied { .. } => figures.came_in(member),
+                MemberState::Delegated if member.is_in() => figures.came_in(member),
+                MemberState::NoChange | MemberState::Withdrawn => figures.nothing += 1,
+                MemberState::Skipped { .. }
+                | MemberState::Failed { .. }
+                | MemberState::TimedOut => figures.skipped += 1,
+                MemberState::Pending
+                | MemberState::Waiting
+                | MemberState::Working
+                | MemberState::PullOpen
+                | MemberState::Conflicted
+                | MemberState::Unresolved
+                | MemberState::Delegated
+                | MemberState::Rerunning => {}
             }
         }
         figures.merged = match sprint.is_woven() && !sprint.merged {
@@ -76,11 +68,11 @@ impl Figures {
         figures
     }
 
-    /// Counts a member that is in, by its own change or by the weaver's, since a tick.
-    fn came_in(&mut self, member: &SprintMember, since: Option<u32>) {
+    /// Counts a member that is in, by its own change or by the weaver's.
+    fn came_in(&mut self, member: &SprintMember) {
         self.integrated += 1;
         self.resolved += u32::from(member.conflicts > 0);
-        if let (Some(out), Some(since)) = (member.out_since, since) {
+        if let (Some(out), Some(since)) = (member.out_since, member.in_since) {
             let ticks = since.saturating_sub(out);
             self.ticks_to_resolution = self.ticks_to_resolution.max(ticks);
         }
@@ -94,8 +86,8 @@ impl Figures {
     }
 }
 
-/// Notes after a weave since which tick members are in, and in which one they conflicted first.
-pub(super) fn note_ticks(sprint: &mut Sprint) {
+/// Notes after a weave since which tick members are in, also by the weaver's change, and in which one they conflicted first.
+pub(super) fn note_ticks(sprint: &mut Sprint, held: &[u64]) {
     let tick = Some(sprint.ticks);
     for member in &mut sprint.members {
         match member.state {
@@ -104,13 +96,16 @@ pub(super) fn note_ticks(sprint: &mut Sprint) {
                 member.in_since = None;
                 member.out_since = member.out_since.or(tick);
             }
+            MemberState::Delegated => {
+                let is_held = member.number().is_some_and(|it| held.contains(&it));
+                member.in_since = member.in_since.or(tick).filter(|_| is_held);
+            }
             MemberState::Pending
             | MemberState::Waiting
             | MemberState::Working
             | MemberState::PullOpen
             | MemberState::Rerunning
             | MemberState::Unresolved
-            | MemberState::Delegated
             | MemberState::TimedOut
             | MemberState::NoChange
             | MemberState::Skipped { .. }

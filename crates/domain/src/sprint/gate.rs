@@ -67,7 +67,7 @@ pub fn gate(
     let of_member = match member.state {
         MemberState::Withdrawn => return Some(SprintGate::TakenBack),
         // Its pull request is not looked at any more, so its mail would never be collected.
-        MemberState::Skipped { .. } | MemberState::Failed { .. } => None,
+        MemberState::Failed { .. } => None,
         MemberState::Pending
         | MemberState::Waiting
         | MemberState::Working
@@ -78,7 +78,8 @@ pub fn gate(
         | MemberState::Unresolved
         | MemberState::Delegated
         | MemberState::TimedOut
-        | MemberState::NoChange => {
+        | MemberState::NoChange
+        | MemberState::Skipped { .. } => {
             let mail = Outbox::Head { head: head.clone() };
             match member.collected.as_ref() == Some(&mail) {
                 true => member.unreadable.then_some(SprintGate::Unreadable),
@@ -160,6 +161,7 @@ mod tests {
             persona: curator(),
             outbox: Outbox::Head { head: sha(head) },
             is_read: true,
+            is_unopened: false,
         }
     }
 
@@ -192,6 +194,19 @@ mod tests {
     }
 
     #[test]
+    fn a_late_pull_request_of_a_session_that_opened_none_waits_for_its_mail_too() {
+        let mut skipped = begun(Integration::Individual);
+        skipped.members[0].state = MemberState::Skipped {
+            reason: "its session changed files and opened no pull request".to_owned(),
+        };
+        assert_eq!(held(&skipped, 'a'), Some("mail_uncollected"));
+        let free = apply(&skipped, &collected('a'), at(1));
+        assert_eq!(held(&free, 'a'), None);
+        let late = apply(&free, &is_ready(&free, 'a'), at(2));
+        assert_eq!(late.members[0].state.word(), "pr_open");
+    }
+
+    #[test]
     fn what_may_have_been_taken_back_by_mail_that_cannot_be_read_is_left_to_people() {
         let begun = begun(Integration::Individual);
         let ready = apply(&begun, &is_ready(&begun, 'a'), at(1));
@@ -199,6 +214,7 @@ mod tests {
             persona: curator(),
             outbox: Outbox::Head { head: sha('a') },
             is_read: false,
+            is_unopened: false,
         };
         let unread = apply(&ready, &unread, at(2));
         assert_eq!(held(&unread, 'a'), Some("mail_unreadable"));

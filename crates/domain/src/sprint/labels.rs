@@ -31,7 +31,7 @@ pub fn conflict_labels(sprint: &Sprint, weave: u32) -> Vec<ConflictLabel<'_>> {
         let refused = refusal.weave;
         if refused == weave {
             labels.extend(member.number().map(|pull| ConflictLabel::On { pull }));
-        } else if sprint.holds(member) {
+        } else if member.is_in() {
             off.extend(refused_jobs(member).map(|job| ConflictLabel::Off { job, refused }));
         }
     }
@@ -44,7 +44,7 @@ pub fn still_conflicts(sprint: &Sprint, job: &JobId) -> bool {
     let is_aborted = matches!(sprint.state, SprintState::Aborted { .. });
     let of_job = |it: &&SprintMember| it.jobs().any(|its| its == job);
     let member = sprint.members.iter().find(of_job);
-    !is_aborted && member.is_some_and(|it| !sprint.holds(it))
+    !is_aborted && member.is_some_and(|it| !it.is_in())
 }
 
 /// The jobs of a member that is in whose pull requests were refused. One that replaces others came in at once: after a conflict of
@@ -54,13 +54,4 @@ fn refused_jobs(member: &SprintMember) -> impl Iterator<Item = &JobId> {
     let is_refused = is_first || member.state == MemberState::Delegated;
     let present = is_refused.then_some(&member.job);
     member.earlier.iter().chain(present)
-}
-
-impl Sprint {
-    /// Whether what is woven holds the change of a member, also as a part of what the weaver made.
-    fn holds(&self, member: &SprintMember) -> bool {
-        let is_in = |state: &MemberState| matches!(state, MemberState::Applied { .. });
-        let is_delegated = member.state == MemberState::Delegated;
-        is_in(&member.state) || is_delegated && self.weaver().is_some_and(|it| is_in(&it.state))
-    }
 }

@@ -18,13 +18,17 @@ pub fn begins_weave(before: &Sprint, after: &Sprint) -> bool {
 
 /// The mail that members wrote and that is to be collected. Of a member that is woven it waits for the report, which is about an
 /// earlier head.
-pub fn uncollected<'s>(sprint: &'s Sprint, sights: &Sights) -> Vec<(&'s SprintMember, Outbox)> {
+pub fn uncollected<'s>(
+    sprint: &'s Sprint,
+    sights: &Sights,
+    now: Timestamp,
+) -> Vec<(&'s SprintMember, Outbox)> {
     let is_woven_now = sprint.state == SprintState::Integrating;
     let members = sprint.members.iter();
     let members = members.filter(|it| !(is_woven_now && it.is_offered()));
     let found = members.filter_map(|member| {
         let (_, sight) = sights.members.iter().find(|(job, _)| *job == member.job)?;
-        Some((member, member.uncollected(sight)?))
+        Some((member, member.uncollected(sight, now)?))
     });
     found.collect()
 }
@@ -46,6 +50,10 @@ pub(super) fn hand_mail(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
             shown(member, messages);
             member.reading = Some(now);
             member.overdue = false;
+            // Its session may change files for it.
+            if member.collected == Some(Outbox::Patch) {
+                member.collected = None;
+            }
             member.since = now;
             member.mails = member.mails.saturating_add(1);
         }
@@ -139,10 +147,15 @@ pub(super) fn not_taken(member: &mut SprintMember) {
     }
 }
 
-/// The mail of an outbox was collected, as far as that could be read.
-pub(super) fn collected(member: &mut SprintMember, outbox: &Outbox, is_read: bool) {
+/// The mail of an outbox was collected, as far as that could be read; the outbox may lie in a change without a pull request.
+pub(super) fn collected(
+    member: &mut SprintMember,
+    outbox: &Outbox,
+    (is_read, is_unopened): (bool, bool),
+) {
     member.collected = Some(outbox.clone());
     member.unreadable = !is_read;
+    member.unopened = is_unopened;
 }
 
 /// Messages that are left out are unread, so a later prompt shows them.

@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::report::{Against, Clash, Way};
+use super::seen::has_said_all;
 use super::sight::Sight;
 use super::{ATTEMPTS_MAX, MEMBER_TIMEOUT, QUEUED_TIMEOUT, WEAVER_ATTEMPTS_MAX, WEAVER_TIMEOUT};
 use crate::ids::{CommitSha, JobId, MessageId, PersonaName};
@@ -48,9 +49,15 @@ pub struct SprintMember {
     /// Whether that one could never be read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unreadable: bool,
+    /// Whether that one is a patch that changes files besides mail, as far as is known: they are in no pull request.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unopened: bool,
     /// When its session, which had ended without a pull request, was asked for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_at: Option<Timestamp>,
+    /// Whether its session did not take that question: it makes nothing more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub silent: bool,
     /// Since when its session reads mail that came after its change was ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<Timestamp>,
@@ -68,7 +75,7 @@ pub struct SprintMember {
     /// The tick whose weave it conflicted in first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub out_since: Option<u32>,
-    /// The tick whose weave took it in, unless it conflicted since.
+    /// The tick whose weave took it in, or was the first that holds what the weaver made of it, unless that changed since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_since: Option<u32>,
     /// Since when it is waited for: since its session works, or since its pull request is not ready any more.
@@ -149,7 +156,7 @@ pub enum MemberState {
     Rerunning,
     /// It still conflicts after its attempts.
     Unresolved,
-    /// The weaver's job was given its conflict, and what that makes holds its change.
+    /// The weaver's job was given its conflict; what is woven may hold its change by that.
     Delegated,
     /// It is waited for no more; a late pull request joins the next weave.
     TimedOut,
@@ -177,11 +184,11 @@ impl SprintMember {
 
     /// The mail of it that is to be collected. A session that ended without a pull request may be asked for one, and writes more
     /// then.
-    pub(super) fn uncollected(&self, sight: &Sight) -> Option<Outbox> {
+    pub(super) fn uncollected(&self, sight: &Sight, now: Timestamp) -> Option<Outbox> {
         let outbox = sight.outbox.as_ref()?;
         let is_whole = match outbox {
             Outbox::Head { .. } => true,
-            Outbox::Patch => !self.is_awaited(),
+            Outbox::Patch => !self.is_awaited() || has_said_all(self, sight, now),
         };
         let is_new = is_whole && self.collected.as_ref() != Some(outbox);
         is_new.then(|| outbox.clone())
@@ -205,7 +212,9 @@ impl SprintMember {
             refusal: None,
             collected: None,
             unreadable: false,
+            unopened: false,
             asked_at: None,
+            silent: false,
             reading: None,
             overdue: false,
             mails: 0,
@@ -320,6 +329,7 @@ impl SprintMember {
         self.earlier.push(mem::replace(&mut self.job, next));
         self.attempts = self.attempts.saturating_add(1);
         self.asked_at = None;
+        self.silent = false;
         self.closed = false;
         self.overdue = false;
         self.state = MemberState::Waiting;
@@ -345,28 +355,6 @@ impl SprintMember {
             | MemberState::Skipped { .. }
             | MemberState::Withdrawn
             | MemberState::Failed { .. } => false,
-        }
-    }
-
-    /// Why what it was to make is not part of the sprint; none if it is, or if there is nothing. What was delegated is part of
-    /// what the weaver made.
-    pub fn missing(&self) -> Option<String> {
-        match &self.state {
-            MemberState::Applied { .. }
-            | MemberState::NoChange
-            | MemberState::Withdrawn
-            | MemberState::Delegated => None,
-            MemberState::Skipped { reason } | MemberState::Failed { reason } => {
-                Some(reason.clone())
-            }
-            MemberState::TimedOut => Some("it was not waited for any longer".to_owned()),
-            MemberState::Pending => Some("it was not begun".to_owned()),
-            MemberState::Waiting
-            | MemberState::Working
-            | MemberState::PullOpen
-            | MemberState::Conflicted
-            | MemberState::Rerunning
-            | MemberState::Unresolved => Some("it was not through".to_owned()),
         }
     }
 }

@@ -86,6 +86,9 @@ pub struct Report {
     pub woven: Option<Woven>,
     /// What became of each pull request, in the order in which they were tried.
     pub verdicts: Vec<(u64, Verdict)>,
+    /// The pull requests of conflicts left to the weaver whose changes the woven tree holds, by their lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<u64>,
 }
 
 /// What became of a pull request.

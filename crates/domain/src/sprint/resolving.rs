@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::member::{MemberState, SprintMember};
 use super::sight::{Landing, Sights};
-use super::{Sprint, SprintState, TICKS_MAX};
+use super::{LEFTOVERS_MAX, Sprint, SprintState, TICKS_MAX};
 use crate::ids::{JobId, PersonaName};
 
 /// Has members with a conflict mend it while there is time for another weave; returns whether any does.
@@ -65,9 +65,17 @@ fn has_time(sprint: &Sprint) -> bool {
     sprint.ticks.saturating_add(2) <= TICKS_MAX
 }
 
+/// Asks for the weaver's job. It is given as many conflicts as its prompt has room for, and the others are left out.
 pub(super) fn call_weaver(sprint: &mut Sprint, now: Timestamp) {
-    for member in sprint.members.iter_mut().filter(|it| is_unresolved(it)) {
-        member.state = MemberState::Delegated;
+    let unresolved = sprint.members.iter_mut().filter(|it| is_unresolved(it));
+    for (at, member) in unresolved.enumerate() {
+        member.in_since = None;
+        member.state = match at < LEFTOVERS_MAX {
+            true => MemberState::Delegated,
+            false => MemberState::Skipped {
+                reason: format!("the weaver's job resolves {LEFTOVERS_MAX} conflicts at most"),
+            },
+        };
     }
     let weaver = PersonaName::weaver();
     let job = sprint.number.job(&sprint.repo, Some(&weaver), now);

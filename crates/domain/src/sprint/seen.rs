@@ -1,15 +1,25 @@
 //! What a member has come to, by what can be seen of its job and its pull request.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::Sprint;
 use super::mailing::{see_reading, still_reads, stop_reading};
-use super::member::{MemberState, Offer, SprintMember};
+use super::member::{MemberState, Offer, Outbox, SprintMember};
 use super::sight::{REASON_BYTES_MAX, Sight, Sights, Work, may_no_more_be_late};
 use crate::redact::storable;
+use crate::when::plus;
 
 /// Why what a member made cannot be woven any more.
 const MERGED_BY_ITSELF: &str = "its pull request was merged by itself";
+
+/// Why what a session changed is in no weave.
+const UNOPENED: &str = "its session changed files and opened no pull request";
+
+/// Why what a session may have changed is in no weave.
+const UNKNOWN_PATCH: &str = "its session opened no pull request, and its patch cannot be read";
+
+/// How long a patch is read after the time of its member: longer than an odd answer is doubted.
+const PATCH_READ_WITHIN: SignedDuration = SignedDuration::from_mins(15);
 
 /// What a member has come to.
 pub(super) fn see(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
@@ -36,6 +46,7 @@ fn see_work(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
         }
         MemberState::Rerunning => see_again(member, sight, now),
         MemberState::Conflicted => see_failure(member, &sight.work, now),
+        MemberState::NoChange if sight.is_in_patch() => member.state = nothing_or_unopened(member),
         // A late pull request joins the next weave, and so does a new head of one that is in.
         MemberState::TimedOut | MemberState::NoChange | MemberState::Applied { .. } => {
             see_late(member, &sight.work);
@@ -65,22 +76,47 @@ fn see_first(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
         }
         // What it was begun anew for is still there.
         Work::Nothing | Work::Gone { .. } if !member.earlier.is_empty() => MemberState::Unresolved,
-        Work::Nothing if may_still_answer(member, sight, now) => {
-            // One whose session was over before it was seen at work is asked for a pull request, too.
+        // It may be asked for a pull request, and what it changed is not known before its patch is read.
+        Work::Nothing if may_still_answer(member, sight, now) || is_patch_unread(member, sight) => {
+            // So it is with one whose session was over before it was seen at work.
             if member.state != MemberState::Working {
                 member.since = now;
             }
             MemberState::Working
         }
-        Work::Nothing => MemberState::NoChange,
+        Work::Nothing => nothing_or_unopened(member),
         Work::Merged => failed(MERGED_BY_ITSELF),
         Work::Gone { reason } | Work::Failed { reason } => failed(reason),
     };
 }
 
+/// Whether a session ended without a pull request, and what it changed is not known yet.
+fn is_patch_unread(member: &SprintMember, sight: &Sight) -> bool {
+    sight.is_in_patch() && member.collected != Some(Outbox::Patch)
+}
+
+/// What a session came to that makes nothing more and has no pull request, or one that changes no file.
+fn nothing_or_unopened(member: &SprintMember) -> MemberState {
+    let reason = match (member.unopened, member.unreadable) {
+        (false, _) => return MemberState::NoChange,
+        (true, false) => UNOPENED,
+        (true, true) => UNKNOWN_PATCH,
+    };
+    MemberState::Skipped {
+        reason: reason.to_owned(),
+    }
+}
+
+/// Whether a first session that ended without a pull request makes nothing more: it is not asked for one, or does not answer.
+pub(super) fn has_said_all(member: &SprintMember, sight: &Sight, now: Timestamp) -> bool {
+    let is_through = sight.work == Work::Nothing && !may_still_answer(member, sight, now);
+    is_through && is_first_at_work(member)
+}
+
 /// Whether a session that ended without a pull request is to be asked for one, or has not ended again since and has time left.
 fn may_still_answer(member: &SprintMember, sight: &Sight, now: Timestamp) -> bool {
-    let Some(rested) = sight.rested_at.filter(|_| !sight.is_empty()) else {
+    let may_speak = !sight.is_empty() && !member.silent;
+    let Some(rested) = sight.rested_at.filter(|_| may_speak) else {
         return false;
     };
     match member.asked_at {
@@ -95,7 +131,7 @@ fn ended_in_time(member: &SprintMember, rested: Timestamp) -> bool {
 }
 
 /// Whether the session of a member ended in time without a pull request. The member is not late while one may still be listed
-/// late, nor before its session was asked for one.
+/// late, nor before its session was asked for one, nor for some time while its patch cannot be read.
 pub(super) fn has_ended_in_time(member: &SprintMember, sight: &Sight, now: Timestamp) -> bool {
     let Some(rested) = sight.rested_at else {
         return false;
@@ -110,7 +146,9 @@ pub(super) fn has_ended_in_time(member: &SprintMember, sight: &Sight, now: Times
         | Work::Gone { .. }
         | Work::Failed { .. } => false,
     };
-    has_no_pull && is_first_at_work(member) && ended_in_time(member, rested.min(now))
+    let may_be_read = |late| now < plus(late, PATCH_READ_WITHIN);
+    let has_time = !is_patch_unread(member, sight) || member.late_at().is_some_and(may_be_read);
+    has_no_pull && has_time && is_first_at_work(member) && ended_in_time(member, rested.min(now))
 }
 
 /// The members whose sessions ended without a pull request, and are to be asked for one or were asked and did not answer.
@@ -152,7 +190,7 @@ pub(super) fn asked(member: &mut SprintMember, is_taken: bool, now: Timestamp) {
         return;
     }
     if !is_taken {
-        member.state = MemberState::NoChange;
+        member.silent = true;
     } else if member.asked_at.is_none() {
         member.asked_at = Some(now);
         member.since = now;
@@ -230,11 +268,11 @@ fn see_late(member: &mut SprintMember, work: &Work) {
     }
 }
 
-/// What was left out joins the next weave if its pull request was closed and is ready again. One that was always ready was left
-/// out for another reason, or was closed after it was read.
+/// What was left out joins the next weave if its pull request was closed and is ready again, or if it had none before. One that
+/// was always ready was left out for another reason, or was closed after it was read.
 fn see_open_again(member: &mut SprintMember, work: &Work) {
     match work {
-        Work::Ready(offer) if member.closed => {
+        Work::Ready(offer) if member.closed || member.offer.is_none() => {
             member.offer = Some(offer.clone());
             member.state = MemberState::PullOpen;
         }

@@ -72,6 +72,11 @@ pub struct Sight {
 }
 
 impl Sight {
+    /// Whether its session ended without a pull request, so that all it made is in its patch.
+    pub(super) fn is_in_patch(&self) -> bool {
+        self.work == Work::Nothing && self.outbox == Some(Outbox::Patch)
+    }
+
     /// Whether its session is done and its pull request changes no file.
     pub(super) fn is_empty(&self) -> bool {
         self.work == Work::Nothing && matches!(self.outbox, Some(Outbox::Head { .. }))

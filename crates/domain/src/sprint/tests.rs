@@ -112,6 +112,7 @@ fn woven(weave: u32, verdicts: Vec<(u64, Verdict)>) -> Input {
         weave,
         woven: is_any_in.then_some(pushed),
         verdicts,
+        held: Vec::new(),
     }))
 }
 
@@ -429,6 +430,8 @@ fn a_session_without_a_pull_request_is_asked_for_one_once() {
     assert_eq!(asks(&waits, &without(5)), 1);
     // One that takes no message has said all that it says.
     let silent = apply(&waits, &asked(false), at(126));
+    assert_eq!(asks(&silent, &without(5)), 0);
+    let silent = apply(&silent, &Input::Seen(without(5)), at(127));
     assert_eq!(words(&silent), "done 1: curator no_change");
     let told = apply(&waits, &asked(true), at(126));
     assert_eq!(apply(&told, &asked(true), at(150)), told, "once");
@@ -767,6 +770,7 @@ fn the_places_of_very_many_conflicts_are_counted() {
         weave: 1,
         woven: None,
         verdicts: (1..=60).map(verdict).collect(),
+        held: Vec::new(),
     };
     report.fit();
     let bytes = serde_json::to_string(&report).unwrap().len();

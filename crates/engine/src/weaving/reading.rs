@@ -115,6 +115,22 @@ impl Weaver<'_> {
         }
     }
 
+    /// What a pull request changes at a head, since it left another commit.
+    pub(super) async fn changed_since(
+        &self,
+        repo: &RepoName,
+        (number, begun, head): (u64, &CommitSha, &CommitSha),
+    ) -> Result<Result<BTreeMap<String, Change>, Skip>, Failure> {
+        let candidate = Candidate {
+            number,
+            head: head.clone(),
+            parted: self.git.merge_base(repo, (begun, head)).await?,
+        };
+        let own = std::slice::from_ref(&candidate);
+        let trees = self.trees(repo, &candidate.parted, own).await?;
+        Ok(trees.changed(&candidate.parted, head))
+    }
+
     /// The pull requests themselves, or why one takes no part.
     pub(super) async fn outlines(
         &self,

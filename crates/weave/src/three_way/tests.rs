@@ -6,7 +6,7 @@ use super::*;
 
 fn clash(base: &str, ours: &str, theirs: &str) -> (Vec<Place>, String) {
     match merge(base.as_bytes(), ours.as_bytes(), theirs.as_bytes()).unwrap() {
-        Merged::Clashing { places, theirs } => (places, String::from_utf8(theirs).unwrap()),
+        Merged::Clashing { places, theirs, .. } => (places, String::from_utf8(theirs).unwrap()),
         Merged::Clean(content) => panic!("{}", String::from_utf8_lossy(&content)),
     }
 }
@@ -38,6 +38,19 @@ fn a_place_has_the_lines_of_all_three_and_its_line_in_ours() {
     assert_eq!(place.base, [b"7\n".to_vec()]);
     assert_eq!(place.theirs, [b"sieben\n".to_vec()]);
     assert_eq!(merged, theirs);
+}
+
+#[test]
+fn our_lines_in_all_places_leave_what_theirs_brings_elsewhere() {
+    let base = "0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+    let ours = base.replace("7\n", "seven\n");
+    let theirs = base.replace("0\n", "null\n").replace("7\n", "sieben\n");
+    let merged = merge(base.as_bytes(), ours.as_bytes(), theirs.as_bytes());
+    let Ok(Merged::Clashing { ours: merged, .. }) = merged else {
+        panic!("{merged:?}")
+    };
+    let expected = ours.replace("0\n", "null\n");
+    assert_eq!(String::from_utf8(merged).unwrap(), expected);
 }
 
 #[test]

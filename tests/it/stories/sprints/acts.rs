@@ -22,8 +22,8 @@ const CALLS: [&str; 11] = [
     "close",
 ];
 
-/// Mail in an outbox, a conflict that an answer leaves as it is, a last attempt that makes nothing, and the weaver's job. It is
-/// the same in whichever order the two that conflict come.
+/// Mail in an outbox, a conflict that an answer leaves as it is, a last attempt that makes nothing, and the weaver's job, which
+/// joins both. It is the same in whichever order the two that conflict come.
 fn stories() -> Vec<Story> {
     let line = |text: &str| [("src/cart.rs", cart(&[(10, text)]))];
     let answer = [("README.md", "A shop with sums.\n".to_owned())];
@@ -32,8 +32,9 @@ fn stories() -> Vec<Story> {
         ("VISION.md", "Far.\n".to_owned()),
         (".jules/mail/outbox/one.json", hello.to_owned()),
     ];
+    let both = [line("price\nsum"), answer.clone()].concat();
     vec![
-        session("You are the persona `weaver`", &line("price, sum")),
+        session("You are the persona `weaver`", &both),
         nothing("Make the change of #"),
         member("curator", 1, &line("price"), &answer),
         member("refactor", 4, &line("sum"), &answer),

@@ -114,7 +114,7 @@ async fn mail_in_a_patch_is_sent_while_heads_of_others_cannot_be_read() {
     assert_eq!(
         members(&over),
         [
-            "curator no_change",
+            "curator skipped",
             "refactor timed_out",
             "visionary timed_out"
         ],

@@ -172,8 +172,20 @@ async fn the_mail_of_a_session_without_a_pull_request_is_in_its_patch() {
         begin(&world).await;
         let over = until_over(&world).await;
         world.pass(SECOND * 300).await;
-        assert_eq!(over.state.word(), "done");
         assert_eq!(members(&over)[0], "curator no_change");
+        // What the others changed is in no pull request.
+        let (state, left) = match others {
+            true => ("done", Vec::new()),
+            false => (
+                "partially_done",
+                vec!["new from weaver: Sprint 50: 2 left out"],
+            ),
+        };
+        assert_eq!(over.state.word(), state);
+        assert_eq!(inbox(&world, "human").await, left);
+        let unopened = "refactor: its session changed files and opened no pull request";
+        let reason = over.state.reason();
+        assert_eq!(reason.as_deref(), (!others).then_some(unopened));
         for (persona, sent) in ["refactor", "curator"].into_iter().zip(&sent) {
             assert_eq!(inbox(&world, persona).await, *sent, "{others}");
         }

@@ -5,7 +5,7 @@ use sandbox::github::Outcome;
 use sandbox::{Fault, FaultKind};
 use tests::world::MINUTE;
 
-use super::mail::{inbox, outbox, silent};
+use super::mail::{inbox, outbox, send, silent};
 use super::*;
 
 /// A session that makes a change and opens a pull request, for prompts with a text.
@@ -188,14 +188,12 @@ async fn a_member_whose_session_is_gone_mends_its_conflict_in_a_new_one() {
 }
 
 /// All change the same line, so each answer meets the one that came in before it: one comes in with each weave, and the weaver
-/// resolves the rest.
-#[tokio::test]
-async fn of_a_storm_of_conflicts_one_comes_in_with_each_weave_and_the_weaver_has_the_rest() {
-    let ids = ["ann", "ben", "cleo", "dan", "eve", "finn"];
+/// makes this of the rest.
+async fn storm(ids: &[&str], lines: &str) -> (World, Sprint) {
     let line = |text: &str| [("src/cart.rs", cart(&[(10, text)]))];
-    let mut stories = vec![session("You are the persona `weaver`", &line("all"))];
+    let mut stories = vec![session("You are the persona `weaver`", &line(lines))];
     // A new session knows its persona, and makes its first change on what is woven by then.
-    let places = ids.into_iter().zip([1, 5, 9, 13, 17, 21]);
+    let places = ids.iter().copied().zip((1..).step_by(4));
     stories.extend(places.map(|(id, place)| {
         let answer = format!("{id} again");
         member(id, place, &line(id), &line(answer.as_str()))
@@ -205,6 +203,14 @@ async fn of_a_storm_of_conflicts_one_comes_in_with_each_weave_and_the_weaver_has
     let world = world_of_personas(true, &personas, stories).await;
     begin(&world).await;
     let over = until_over(&world).await;
+    (world, over)
+}
+
+#[tokio::test]
+async fn of_a_storm_of_conflicts_one_comes_in_with_each_weave_and_the_weaver_has_the_rest() {
+    let ids = ["ann", "ben", "cleo", "dan", "eve", "finn"];
+    let all = ids.join("\n");
+    let (world, over) = Box::pin(storm(&ids, &all)).await;
     let mut states: Vec<_> = over.members.iter().map(|it| it.state.word()).collect();
     states.sort_unstable();
     let mut expected = vec!["applied"; 4];
@@ -216,7 +222,53 @@ async fn of_a_storm_of_conflicts_one_comes_in_with_each_weave_and_the_weaver_has
     let counters = world.sandbox.counters();
     let once = (counters.creates, counters.messages, counters.merges);
     assert_eq!(once, (11, 5, 1), "six, four anew, and the weaver");
-    assert_eq!(texts(&world).await["src/cart.rs"], cart(&[(10, "all")]));
+    assert_eq!(
+        texts(&world).await["src/cart.rs"],
+        cart(&[(10, all.as_str())])
+    );
+    let woven = world.pull(over.woven.as_ref().expect("a weave").pull.number);
+    let joined = woven.body.matches("(joined by the weaver)").count();
+    assert_eq!(joined, 3, "{}", woven.body);
+    world.finish().await;
+}
+
+/// Its own change is merged, and nothing of what it leaves out is closed or deleted.
+#[tokio::test]
+async fn what_the_weaver_leaves_out_stays_open_and_is_told_to_people() {
+    let ids = ["ann", "ben", "cleo", "dan", "eve"];
+    let (world, over) = Box::pin(storm(&ids, "cleo\ndan")).await;
+    let states = over.members.iter().map(|it| it.state.word());
+    let states: Vec<_> = states.collect();
+    let expected = [
+        "applied",
+        "applied",
+        "applied",
+        "delegated",
+        "skipped",
+        "applied",
+    ];
+    assert_eq!(states, expected, "{}", world.story().await);
+    assert_eq!(over.state.word(), "partially_done");
+    let reason = over.state.reason().expect("a reason");
+    let expected = "eve: the weaver's change does not hold all lines of it";
+    assert_eq!(reason, expected);
+    let told = ["new from weaver: Sprint 50: 1 left out"];
+    let is_told = async |world: &World| inbox(world, "human").await == told;
+    Box::pin(world.until(hour(1), "people are told", is_told)).await;
+    Box::pin(world.pass(hour(1))).await;
+    let github = world.sandbox.github();
+    for member in &over.members {
+        let number = member.number().expect("a pull request");
+        let pull = world.pull(number);
+        let is_left = member.state.word() == "skipped";
+        let is_open = pull.state == sandbox::github::PullState::Open;
+        let branch = github.branch_exists(REPO, &pull.head_ref);
+        let stays = (is_open, branch);
+        assert_eq!(stays, (is_left, Some(is_left)), "{}", member.persona);
+    }
+    // The pull request of its first attempts stays as well.
+    assert_eq!(world.pull(105).state, sandbox::github::PullState::Open);
+    assert_eq!(world.sandbox.counters().merges, 1);
     world.finish().await;
 }
 
@@ -224,7 +276,10 @@ async fn of_a_storm_of_conflicts_one_comes_in_with_each_weave_and_the_weaver_has
 async fn the_weaver_gets_what_is_left() {
     let weaver = session(
         "You are the persona `weaver`",
-        &[("src/cart.rs", cart(&[(10, "price, sum")]))],
+        &[
+            ("src/cart.rs", cart(&[(10, "price\nsum")])),
+            ("README.md", "A shop with sums.\n".to_owned()),
+        ],
     );
     let letter = r#"{"to": "human", "subject": "Not joined", "body": "I cannot join both."}"#;
     let anew = Story {
@@ -232,6 +287,7 @@ async fn the_weaver_gets_what_is_left() {
         ..silent("", &[outbox("one", letter)])
     };
     let world = world_of(true, stubborn(vec![anew, weaver])).await;
+    send(&world, "weaver", "The cart").await;
     begin(&world).await;
     let over = until_over(&world).await;
     assert_eq!(
@@ -253,18 +309,22 @@ async fn the_weaver_gets_what_is_left() {
     assert_eq!(over.state.word(), "done");
     assert_eq!(
         texts(&world).await["src/cart.rs"],
-        cart(&[(10, "price, sum")])
+        cart(&[(10, "price\nsum")])
     );
     let job = over.weaver().expect("the weaver").job.clone();
     let job = world.backend.must_job(&job).await.expect("a job").value;
-    for part in [
+    let parts = [
+        "You are the persona `weaver` in sprint 50",
+        "Please look at the cart first.",
         "pull/102.patch",
         "src/cart.rs",
         "+price",
         "You are weaver in",
-    ] {
-        assert!(job.prompt.contains(part), "{part}: {}", job.prompt);
-    }
+    ];
+    let places = parts.map(|part| job.prompt.find(part));
+    assert!(places[0] == Some(0), "{}", job.prompt);
+    assert!(places.is_sorted_by(|one, next| one < next), "{places:?}");
+    assert_eq!(inbox(&world, "weaver").await, ["read from human: The cart"]);
     world.finish().await;
 }
 
@@ -293,7 +353,11 @@ async fn the_weaver_mends_what_fails_together() {
     let weaver = over.weaver().expect("the weaver");
     assert_eq!(weaver.state.word(), "applied");
     let job = world.backend.must_job(&weaver.job).await.expect("a job");
-    for part in ["- `together`", "error: the glue is missing"] {
+    for part in [
+        "Your mailbox is empty.",
+        "- `together`",
+        "error: the glue is missing",
+    ] {
         let prompt = &job.value.prompt;
         assert!(prompt.contains(part), "{part}: {prompt}");
     }

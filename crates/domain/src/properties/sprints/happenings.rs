@@ -22,6 +22,8 @@ pub(super) enum SprintHappening {
         verdicts: Vec<(u8, Verdict)>,
         /// Whether all others come in.
         others: bool,
+        /// Whether what the weaver made holds what is left to it.
+        held: bool,
     },
     WeaveFailed {
         present: bool,
@@ -31,6 +33,8 @@ pub(super) enum SprintHappening {
     Shown(u8, u8),
     Read(u8),
     Collected(u8, CommitSha, bool),
+    /// The patch of one was collected, which changes files or not.
+    CollectedPatch(u8, bool),
     Asked(u8, bool),
     /// All are ready, and mail came for one.
     Mail(u8, u8),
@@ -83,11 +87,12 @@ fn work() -> impl Strategy<Value = Work> {
 
 fn sight() -> impl Strategy<Value = Sight> {
     let rested_at = proptest::option::of(time());
-    (work(), rested_at, proptest::bool::weighted(0.2)).prop_map(|(work, rested_at, is_red)| Sight {
+    let flags = (proptest::bool::weighted(0.2), any::<bool>());
+    (work(), rested_at, flags).prop_map(|(work, rested_at, (is_red, has_patch))| Sight {
+        outbox: (has_patch && work == Work::Nothing).then_some(Outbox::Patch),
         work,
         rested_at,
         is_red,
-        outbox: None,
     })
 }
 
@@ -154,16 +159,18 @@ pub(super) fn happening() -> impl Strategy<Value = SprintHappening> {
         prop_oneof![5 => Just(true), 1 => Just(false)],
         verdicts,
         prop_oneof![4 => Just(true), 1 => Just(false)],
+        any::<bool>(),
     );
     prop_oneof![
         12 => seen.prop_map(|(sights, landing, hindrance)| SprintHappening::Seen(sights, landing, hindrance)),
         6 => proptest::sample::select(vec!['a', 'b', 'c', 'd']).prop_map(SprintHappening::AllReady),
-        14 => woven.prop_map(|(present, verdicts, others)| SprintHappening::Woven { present, verdicts, others }),
+        14 => woven.prop_map(|(present, verdicts, others, held)| SprintHappening::Woven { present, verdicts, others, held }),
         1 => any::<(bool, bool)>().prop_map(|(present, may_pass)| SprintHappening::WeaveFailed { present, may_pass }),
         10 => (who(), 0u8..4).prop_map(|(who, count)| SprintHappening::Told(who, count)),
         3 => (who(), 0u8..40).prop_map(|(who, count)| SprintHappening::Shown(who, count)),
         3 => who().prop_map(SprintHappening::Read),
         3 => (who(), head(), any::<bool>()).prop_map(|(who, head, is_read)| SprintHappening::Collected(who, head, is_read)),
+        3 => (who(), any::<bool>()).prop_map(|(who, changes)| SprintHappening::CollectedPatch(who, changes)),
         3 => (who(), any::<bool>()).prop_map(|(who, taken)| SprintHappening::Asked(who, taken)),
         4 => (who(), 0u8..40).prop_map(|(who, count)| SprintHappening::Mail(who, count)),
         1 => who().prop_map(SprintHappening::MailNotTaken),
@@ -250,7 +257,16 @@ pub(super) fn report(weave: u32, verdicts: Vec<(u64, Verdict)>) -> Report {
         weave,
         woven: verdicts.iter().any(is_in).then_some(pushed),
         verdicts,
+        held: Vec::new(),
     }
+}
+
+/// The pull requests of all conflicts that are left to the weaver.
+pub(super) fn all_left(sprint: &Sprint) -> Vec<u64> {
+    sprint
+        .delegated()
+        .filter_map(SprintMember::number)
+        .collect()
 }
 
 /// What became of who is offered; some may be left out, and some named who are not.
@@ -315,9 +331,14 @@ pub(super) fn input(sprint: &Sprint, happening: &SprintHappening) -> Input {
             present,
             verdicts: drawn,
             others,
+            held,
         } => {
             let verdicts = verdicts(sprint, drawn, *others);
-            Input::Woven(Box::new(report(weave(present), verdicts)))
+            let mut report = report(weave(present), verdicts);
+            if *held {
+                report.held = all_left(sprint);
+            }
+            Input::Woven(Box::new(report))
         }
         SprintHappening::WeaveFailed { present, may_pass } => Input::WeaveFailed {
             may_pass: *may_pass,
@@ -339,6 +360,13 @@ pub(super) fn input(sprint: &Sprint, happening: &SprintHappening) -> Input {
             persona: persona(who),
             outbox: Outbox::Head { head: head.clone() },
             is_read: *is_read,
+            is_unopened: false,
+        },
+        SprintHappening::CollectedPatch(who, changes) => Input::Collected {
+            persona: persona(who),
+            outbox: Outbox::Patch,
+            is_read: true,
+            is_unopened: *changes,
         },
         SprintHappening::Asked(who, is_taken) => Input::Asked {
             persona: persona(who),

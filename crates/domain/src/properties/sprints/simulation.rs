@@ -21,7 +21,7 @@ use std::fmt::Write as _;
 
 use expect_test::expect;
 
-use super::happenings::{begun, pull_of, report};
+use super::happenings::{all_left, begun, pull_of, report};
 use super::*;
 use crate::sprint::{Against, Figures, Landing, Offer, Sight, Sights, Verdict, Way, Work};
 
@@ -199,7 +199,9 @@ impl World {
                 let place = |it: &SprintMember| usize::try_from(it.number()? - pull_of(0)).ok();
                 let offered: Vec<usize> = sprint.offered().into_iter().filter_map(place).collect();
                 let verdicts = self.weave(&offered);
-                vec![Input::Woven(Box::new(report(sprint.weaves, verdicts)))]
+                let mut report = report(sprint.weaves, verdicts);
+                report.held = all_left(sprint);
+                vec![Input::Woven(Box::new(report))]
             }
             SprintState::Fixing => {
                 let members = sprint.members.iter().enumerate();

@@ -102,6 +102,7 @@ fn inputs(sprint: &Sprint, round: &Round) -> Vec<Input> {
         persona: it.persona.clone(),
         outbox: Outbox::Head { head: sha('a') },
         is_read: round.every > 1,
+        is_unopened: false,
     }));
     let fails = sprint.members.iter().step_by(7).map(|it| {
         let reason = round.reason.clone();

@@ -29,7 +29,7 @@ fn in_head(head: char) -> Option<Outbox> {
 
 /// The outboxes that are to be read.
 fn outboxes(sprint: &Sprint, sights: &Sights) -> Vec<Outbox> {
-    let found = uncollected(sprint, sights).into_iter();
+    let found = uncollected(sprint, sights, at(200)).into_iter();
     found.map(|(_, outbox)| outbox).collect()
 }
 
@@ -43,6 +43,7 @@ fn mail_is_collected_once_from_each_head_whether_or_not_that_is_ready() {
             persona: "curator".parse().unwrap(),
             outbox: Outbox::Head { head: sha('a') },
             is_read: true,
+            is_unopened: false,
         };
         let next = apply(&sprint, &collected, at(1));
         assert_eq!(outboxes(&next, &sights), []);
@@ -51,18 +52,155 @@ fn mail_is_collected_once_from_each_head_whether_or_not_that_is_ready() {
     }
 }
 
+/// A member whose session ended without a pull request.
+fn without_a_pull(sprint: &Sprint, rested: i64) -> Sights {
+    let mut sights = mail_of(sprint, "curator", (Work::Nothing, Some(Outbox::Patch)));
+    sights.members[0].1.rested_at = Some(at(rested));
+    sights
+}
+
+/// The patch of a member was collected.
+fn patch(is_read: bool, is_unopened: bool) -> Input {
+    Input::Collected {
+        persona: "curator".parse().unwrap(),
+        outbox: Outbox::Patch,
+        is_read,
+        is_unopened,
+    }
+}
+
+/// A sprint whose first member was asked for a pull request, and ended without one again.
+fn answered() -> (Sprint, Sights) {
+    let asked = Input::Asked {
+        persona: "curator".parse().unwrap(),
+        is_taken: true,
+    };
+    let mut sprint = begun(&["curator", "refactor"]);
+    play(&mut sprint, &[seen(&[("curator", Work::Working)])]);
+    let sights = without_a_pull(&sprint, 1);
+    assert_eq!(outboxes(&sprint, &sights), [], "it may be asked for more");
+    play(&mut sprint, &[Input::Seen(sights), asked]);
+    let sights = without_a_pull(&sprint, 130);
+    (sprint, sights)
+}
+
 #[test]
 fn a_patch_is_read_once_nothing_more_is_to_come() {
-    let sprint = begun(&["curator", "refactor"]);
-    let works = apply(&sprint, &seen(&[("curator", Work::Working)]), at(1));
-    let sights = mail_of(&works, "curator", (Work::Nothing, Some(Outbox::Patch)));
-    assert_eq!(outboxes(&works, &sights), [], "it may be asked for more");
-    let through = apply(&works, &Input::Seen(sights.clone()), at(2));
+    let (sprint, sights) = answered();
+    assert_eq!(outboxes(&sprint, &sights), [Outbox::Patch]);
+    let unread = apply(&sprint, &Input::Seen(sights.clone()), at(250));
     assert_eq!(
-        words(&through),
+        words(&unread),
+        "working 1: curator working, refactor waiting",
+        "what it changed is not known yet"
+    );
+    let mut read = unread;
+    play(
+        &mut read,
+        &[patch(true, false), Input::Seen(sights.clone())],
+    );
+    assert_eq!(
+        words(&read),
         "working 1: curator no_change, refactor waiting"
     );
-    assert_eq!(outboxes(&through, &sights), [Outbox::Patch]);
+    assert_eq!(outboxes(&read, &sights), []);
+}
+
+#[test]
+fn who_changed_files_and_opened_no_pull_request_is_left_out_until_one_comes() {
+    for (is_read, why) in [(true, "changed files"), (false, "cannot be read")] {
+        let (mut sprint, sights) = answered();
+        play(&mut sprint, &[patch(is_read, true), Input::Seen(sights)]);
+        assert_eq!(
+            words(&sprint),
+            "working 1: curator skipped, refactor waiting"
+        );
+        let reason = sprint.members[0].missing().unwrap();
+        assert!(reason.contains(why), "{reason}");
+        let mut without = sprint.clone();
+        let shown = play(&mut without, &[seen(&[("refactor", Work::Nothing)])]);
+        assert_eq!(
+            shown,
+            ["partially_done 1: curator skipped, refactor no_change"]
+        );
+        let shown = play(&mut sprint, &[seen(&[("curator", ready(101, 'a'))])]);
+        assert_eq!(shown, ["working 1: curator pr_open, refactor waiting"]);
+    }
+}
+
+#[test]
+fn a_session_that_takes_no_question_has_its_patch_read_as_well() {
+    let mut sprint = begun(&["curator"]);
+    let sights = without_a_pull(&sprint, 1);
+    let refused = Input::Asked {
+        persona: "curator".parse().unwrap(),
+        is_taken: false,
+    };
+    play(&mut sprint, &[Input::Seen(sights.clone()), refused]);
+    assert_eq!(outboxes(&sprint, &sights), [Outbox::Patch]);
+    let shown = play(
+        &mut sprint,
+        &[
+            Input::Seen(sights.clone()),
+            patch(true, true),
+            Input::Seen(sights),
+        ],
+    );
+    assert_eq!(
+        shown,
+        [
+            "working 1: curator working",
+            "working 1: curator working",
+            "partially_done 1: curator skipped"
+        ]
+    );
+}
+
+#[test]
+fn a_patch_that_cannot_be_read_is_waited_for_a_quarter_of_an_hour_longer() {
+    let (sprint, mut sights) = answered();
+    let failure = crate::failure::Failure::new(crate::failure::FailureClass::Unavailable, "Jules");
+    let hindrance = crate::failure::Hindrance::of(&failure, None, at(250)).unwrap();
+    sights.hold_back(&sprint.members[0].job, hindrance);
+    let unread = Input::Seen(sights);
+    let late = at(3) + MEMBER_TIMEOUT;
+    let minutes = SignedDuration::from_mins;
+    for (now, expected) in [
+        (at(250), "working"),
+        (late, "working"),
+        (late + minutes(14), "working"),
+        (late + minutes(15), "timed_out"),
+    ] {
+        let waits = apply(&sprint, &unread, now);
+        assert_eq!(waits.members[0].state.word(), expected, "{now}");
+    }
+}
+
+#[test]
+fn what_mail_makes_a_session_change_is_looked_for_in_its_patch_again() {
+    let (mut sprint, without) = answered();
+    play(&mut sprint, &[patch(true, false), Input::Seen(without)]);
+    let mut both = without_a_pull(&sprint, 130);
+    let Input::Seen(other) = seen(&[("refactor", ready(102, 'b'))]) else {
+        unreachable!();
+    };
+    both.members.extend(other.members);
+    both.mail = vec![("curator".parse().unwrap(), vec![7.try_into().unwrap()])];
+    sprint = apply(&sprint, &Input::Seen(both.clone()), at(300));
+    assert!(sprint.members[0].reading.is_some());
+    both.mail.clear();
+    both.members[0].1.rested_at = Some(at(400));
+    sprint = apply(&sprint, &Input::Seen(both.clone()), at(600));
+    assert_eq!(
+        words(&sprint),
+        "integrating 2: curator no_change, refactor pr_open"
+    );
+    assert_eq!(outboxes(&sprint, &both), [Outbox::Patch]);
+    play(&mut sprint, &[patch(true, true), Input::Seen(both)]);
+    assert_eq!(
+        words(&sprint),
+        "integrating 2: curator skipped, refactor pr_open"
+    );
 }
 
 #[test]

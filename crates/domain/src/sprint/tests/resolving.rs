@@ -15,6 +15,15 @@ fn refused(weave: u32, number: u64, head: char) -> Input {
     woven(weave, vec![(101, is_in('a')), (number, is_out(head, 101))])
 }
 
+/// A weave whose tree holds these changes, too.
+fn holding(weave: u32, verdicts: Vec<(u64, Verdict)>, held: &[u64]) -> Input {
+    let Input::Woven(mut report) = woven(weave, verdicts) else {
+        unreachable!();
+    };
+    report.held = held.to_vec();
+    Input::Woven(report)
+}
+
 /// What the present job of a member has come to.
 fn of_job(sprint: &Sprint, name: &str, work: Work) -> Input {
     let member = sprint.member(&name.parse().unwrap()).unwrap();
@@ -125,18 +134,16 @@ fn the_weaver_resolves_what_three_attempts_do_not() {
     );
     assert_eq!(sprint.delegated().count(), 1);
     let resolved = of_job(&sprint, "weaver", ready(106, 'f'));
+    let all = vec![(101, is_in('a')), (106, is_in('f'))];
     let shown = play(
         &mut sprint,
-        &[
-            resolved,
-            woven(4, vec![(101, is_in('a')), (106, is_in('f'))]),
-            lands(Landing::Merged),
-        ],
+        &[resolved, holding(4, all, &[105]), lands(Landing::Merged)],
     );
     assert_eq!(
         shown[2],
         "done 8: curator applied, refactor delegated, weaver applied"
     );
+    assert!(sprint.members[1].is_in());
     let figures = Figures::of(&sprint);
     assert_eq!((figures.integrated, figures.resolved), (2, 1));
     assert_eq!(
@@ -168,6 +175,56 @@ fn what_the_weaver_cannot_resolve_is_left_out_and_the_rest_is_merged() {
     );
     let reason = sprint.state.reason().unwrap();
     assert_eq!(reason, "refactor: it still conflicts after 3 attempts");
+}
+
+#[test]
+fn what_the_weaver_leaves_out_is_skipped_although_its_own_change_is_merged() {
+    let mut sprint = refused_twice();
+    let new = of_job(&sprint, "refactor", ready(105, 'e'));
+    play(&mut sprint, &[new, refused(3, 105, 'e')]);
+    let made = of_job(&sprint, "weaver", ready(106, 'f'));
+    let all = || vec![(101, is_in('a')), (106, is_in('f'))];
+    // It is in the first tree, and not in the one that is merged.
+    play(&mut sprint, &[made, holding(4, all(), &[105])]);
+    assert!(sprint.members[1].is_in());
+    sprint.state = SprintState::Integrating;
+    let shown = play(&mut sprint, &[woven(4, all())]);
+    assert_eq!(
+        shown,
+        ["verifying 8: curator applied, refactor delegated, weaver applied"]
+    );
+    assert!(!sprint.members[1].is_in());
+    assert!(sprint.members[1].missing().is_some());
+    assert_eq!(labels(&sprint, 4), [""; 0]);
+    let shown = play(&mut sprint, &[lands(Landing::Merged)]);
+    assert_eq!(
+        shown,
+        ["partially_done 8: curator applied, refactor skipped, weaver applied"]
+    );
+    let reason = sprint.state.reason().unwrap();
+    let expected = "refactor: the weaver's change does not hold all lines of it";
+    assert_eq!(reason, expected);
+    let figures = Figures::of(&sprint);
+    assert_eq!((figures.integrated, figures.resolved), (2, 0));
+    assert_eq!(figures.skipped, 1);
+}
+
+#[test]
+fn the_weaver_is_given_as_many_conflicts_as_its_prompt_has_room_for() {
+    let ids: Vec<String> = (0..=LEFTOVERS_MAX).map(|at| format!("p{at:02}")).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let mut sprint = begun(&ids);
+    for member in &mut sprint.members {
+        member.state = MemberState::Unresolved;
+    }
+    let seen = apply(&sprint, &seen(&[]), at(1));
+    assert_eq!(seen.delegated().count(), LEFTOVERS_MAX);
+    let last = &seen.members[LEFTOVERS_MAX];
+    assert_eq!(
+        last.missing().as_deref(),
+        Some("the weaver's job resolves 20 conflicts at most")
+    );
+    assert_eq!(seen.weaver().unwrap().state.word(), "waiting");
 }
 
 #[test]
@@ -432,7 +489,7 @@ fn the_labels_of_conflicts_go_off_once_the_weaver_has_resolved_them() {
     assert_eq!(labels(&sprint, 3), ["on #105"]);
     let resolved = of_job(&sprint, "weaver", ready(106, 'f'));
     let all = vec![(101, is_in('a')), (106, is_in('f'))];
-    play(&mut sprint, &[resolved, woven(4, all)]);
+    play(&mut sprint, &[resolved, holding(4, all, &[105])]);
     assert_eq!(
         labels(&sprint, 4),
         ["off refactor 1 of weave 3", "off refactor 2 of weave 3"]

@@ -9,9 +9,7 @@ use domain::job::{self, EndReason, Job, Phase};
 use domain::mail::{HUMAN, Outgoing, Recipient};
 use domain::outgoing_text::{left_out, next_not_started, sprint_end, unread_mail};
 use domain::policy::Timing;
-use domain::sprint::{
-    self, Input, MemberState, NextSprint, Sights, Sprint, SprintMember, SprintState,
-};
+use domain::sprint::{self, Input, NextSprint, Sights, Sprint, SprintMember, SprintState};
 use domain::step::Step;
 use jiff::Timestamp;
 
@@ -141,11 +139,7 @@ impl Dispatcher {
                 Ok(())
             }
             SprintState::Done { .. } | SprintState::PartiallyDone { .. } => {
-                let is_in = matches!(
-                    member.state,
-                    MemberState::Applied { .. } | MemberState::Delegated
-                );
-                let into = self.merged(sprint).await?.filter(|_| is_in);
+                let into = self.merged(sprint).await?.filter(|_| member.is_in());
                 for job in member.jobs() {
                     self.end_job_of_member(sprint, (member, job), into.as_ref())
                         .await?;

@@ -151,9 +151,7 @@ impl Dispatcher {
         (missing, personas): (&[&SprintMember], &Personas),
     ) -> Result<Vec<Input>, Error> {
         let mut shown = Vec::new();
-        // The weaver's job resolves conflicts, and reads no mail.
-        let to_show = |it: &&&SprintMember| it.shown.is_empty() && !it.persona.is_weaver();
-        for member in missing.iter().filter(to_show) {
+        for member in missing.iter().filter(|it| it.shown.is_empty()) {
             // The prompt of a last attempt says what the mail about its conflict says.
             let of_conflict = self.mail_anew(sprint, member).await?;
             let mut unread = self.unread_of(&sprint.repo, &member.persona).await?;
@@ -161,7 +159,7 @@ impl Dispatcher {
             let body = body_of(sprint, member, personas.get(&member.persona));
             let task = self
                 .task_of(sprint, member, &body.unwrap_or_default())
-                .await;
+                .await?;
             let mut whole = of_conflict;
             whole.extend(shown_whole(&unread, prompt_room(&task.text)));
             if !whole.is_empty() {
@@ -197,10 +195,7 @@ impl Dispatcher {
         source: &Source,
     ) -> Result<(), Error> {
         let sprint = &found.value;
-        let prompt = match member.persona.is_weaver() {
-            true => self.weaver_prompt(sprint, body).await?,
-            false => self.member_prompt(sprint, (member, body)).await?,
-        };
+        let prompt = self.member_prompt(sprint, (member, body)).await?;
         let title = format!("{} in sprint {}", member.persona, sprint.number);
         let begins_on_woven = member.begins_on_woven() && sprint.woven.is_some();
         let branch = match begins_on_woven {
@@ -217,13 +212,13 @@ impl Dispatcher {
         self.save_new_while(unit, (step, &named(sprint)), now).await
     }
 
-    /// The mailbox of a member first, then its conflict if it begins anew, then its persona.
+    /// The mailbox of a member first, then its task.
     async fn member_prompt(
         &self,
         sprint: &Sprint,
         (member, body): (&SprintMember, &str),
     ) -> Result<String, Error> {
-        let task = self.task_of(sprint, member, body).await;
+        let task = self.task_of(sprint, member, body).await?;
         let mut messages = self.messages_shown(sprint, member).await?;
         let of_conflict = task.conflict.as_deref();
         messages.retain(|it| Some(it.subject.as_str()) != of_conflict);
@@ -253,9 +248,20 @@ impl Dispatcher {
         Ok(messages)
     }
 
-    /// The task of a member: its conflict first, if it begins anew, then its persona.
-    async fn task_of(&self, sprint: &Sprint, member: &SprintMember, body: &str) -> Task {
-        match self.conflict_anew(sprint, member).await {
+    /// The task of a member: its conflict first, if it begins anew, or what is left to the weaver; then its persona.
+    async fn task_of(
+        &self,
+        sprint: &Sprint,
+        member: &SprintMember,
+        body: &str,
+    ) -> Result<Task, Error> {
+        if member.persona.is_weaver() {
+            return Ok(Task {
+                text: self.weaver_task(sprint, body).await?,
+                conflict: None,
+            });
+        }
+        Ok(match self.conflict_anew(sprint, member).await {
             Some(told) => Task {
                 text: format!("{}.\n\n{}\n\n{body}", told.subject, told.body),
                 conflict: Some(told.subject),
@@ -264,7 +270,7 @@ impl Dispatcher {
                 text: body.to_owned(),
                 conflict: None,
             },
-        }
+        })
     }
 
     /// Marks what members were shown as read, once their sessions are there. Returns whether the sprint changed.

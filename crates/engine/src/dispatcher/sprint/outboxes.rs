@@ -14,6 +14,7 @@ use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
 use crate::ports::Artifacts;
 use crate::store::Versioned;
+use crate::weaving::MAIL;
 
 /// Where a session writes its mail.
 const OUTBOX: &str = ".jules/mail/outbox";
@@ -67,7 +68,7 @@ impl Dispatcher {
     ) -> Result<bool, Error> {
         let sprint = &found.value;
         let mut collected = Vec::new();
-        for (member, outbox) in sprint::uncollected(sprint, sights) {
+        for (member, outbox) in sprint::uncollected(sprint, sights, self.backend.now()) {
             match self.collect_from(sprint, member, outbox).await? {
                 Ok(inputs) => collected.extend(inputs),
                 Err(hindrance) => sights.hold_back(&member.job, hindrance),
@@ -90,13 +91,13 @@ impl Dispatcher {
         let (read, once) = match &outbox {
             Outbox::Head { head } => {
                 let read = self.outbox_of(sprint, member, head).await;
-                (read, head.to_string())
+                (read.map(|files| (files, false)), head.to_string())
             }
             Outbox::Patch => (self.outbox_in_patch(member).await?, "patch".to_owned()),
         };
         let is_read = read.is_ok();
-        let files = match read {
-            Ok(files) => files,
+        let (files, is_unopened) = match read {
+            Ok(read) => read,
             Err(failure) => {
                 let before = sprint.hindrance.as_ref();
                 if let Some(hindrance) = Hindrance::of(&failure, before, self.backend.now()) {
@@ -104,13 +105,15 @@ impl Dispatcher {
                     return Ok(Err(hindrance));
                 }
                 // What can never be read to its end is not sent in parts, and blocks nothing.
-                vec![OutboxFile::unreadable(&once, &failure.message)]
+                let file = OutboxFile::unreadable(&once, &failure.message);
+                (vec![file], outbox == Outbox::Patch)
             }
         };
         let mut inputs = vec![Input::Collected {
             persona: persona.clone(),
             outbox,
             is_read,
+            is_unopened,
         }];
         for file in files {
             let withdraws = file.written.as_ref().is_ok_and(|written| written.withdraw);
@@ -155,21 +158,21 @@ impl Dispatcher {
         Ok(found_in(&tree, &before))
     }
 
-    /// The files that a member wrote whose session ended without a pull request.
+    /// The mail that a member wrote whose session ended without a pull request, and whether it changed other files.
     async fn outbox_in_patch(
         &self,
         member: &SprintMember,
-    ) -> Result<Result<Vec<OutboxFile>, Failure>, Error> {
+    ) -> Result<Result<(Vec<OutboxFile>, bool), Failure>, Error> {
         let found = self.backend.store.job(&member.job).await?;
         let job = found.map(|found| found.value);
         let Some((job, session)) = job.as_ref().and_then(|job| Some((job, job.session()?))) else {
-            return Ok(Ok(Vec::new()));
+            return Ok(Ok((Vec::new(), false)));
         };
         let read = self.readers.sessions.artifacts(&job.account, session).await;
         Ok(match read {
-            Ok(artifacts) => Ok(found_in_artifacts(&artifacts)),
+            Ok(artifacts) => Ok((found_in_artifacts(&artifacts), changes_files(&artifacts))),
             // It is gone with its patch.
-            Err(failure) if failure.class == FailureClass::NotFound => Ok(Vec::new()),
+            Err(failure) if failure.class == FailureClass::NotFound => Ok((Vec::new(), false)),
             Err(failure) => Err(failure),
         })
     }
@@ -312,6 +315,21 @@ fn found_in_artifacts(artifacts: &Artifacts) -> Vec<OutboxFile> {
     found
 }
 
+/// Whether a session changed files besides mail. What cannot be read counts as a change.
+fn changes_files(artifacts: &Artifacts) -> bool {
+    let patch = artifacts.patch.as_deref().unwrap_or_default();
+    if patch.trim().is_empty() {
+        return false;
+    }
+    match patch::parse(patch.as_bytes()) {
+        Ok(parsed) => {
+            let mut paths = parsed.changed().into_iter();
+            artifacts.patch_cut || paths.any(|path| !path.starts_with(MAIL))
+        }
+        Err(_) => true,
+    }
+}
+
 /// The same of a patch, in its order.
 fn found_in_patch(patch: &str) -> Vec<OutboxFile> {
     if !patch.contains(OUTBOX) {
@@ -446,6 +464,32 @@ mod tests {
             .collect();
         // The last file is not read, which is told beside those that are.
         assert_eq!(whole, [true, false, false]);
+    }
+
+    #[test]
+    fn a_patch_of_mail_alone_changes_no_files_and_one_that_cannot_be_read_does() {
+        let created = |path: &str| {
+            format!(
+                "diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+x\n"
+            )
+        };
+        let mail = created(".jules/mail/outbox/one.json");
+        let source = created("src/lib.rs");
+        let both = format!("{mail}{source}");
+        let cut = &both[..both.len() - 4];
+        let changes = |patch: &str, patch_cut| {
+            changes_files(&Artifacts {
+                patch: Some(patch.to_owned()),
+                patch_cut,
+                ..Artifacts::default()
+            })
+        };
+        assert!(!changes_files(&Artifacts::default()));
+        assert!(!changes("\n", false) && !changes(&mail, false));
+        for changed in [source.as_str(), &both, cut, "no patch at all"] {
+            assert!(changes(changed, false), "{changed}");
+        }
+        assert!(changes(&mail, true), "the rest is not known");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The jobs that begin on what is woven: last attempts of members, and the weaver's own.
+//! The jobs that begin on what is woven: last attempts of members, and the weaver's own; and what the weaver's change holds.
 
 use domain::event::FailedCheck;
 use domain::facts::ReadDepth;
@@ -6,9 +6,11 @@ use domain::ids::MessageId;
 use domain::outgoing_text::{ConflictText, Leftover, anew_conflict, checks_task, resolving_task};
 use domain::sprint::{self, Sprint, SprintMember, Woven};
 
+use super::weaving::begins_on;
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
 use crate::ports::{Reading, Share};
+use crate::weaving::{Weave, Weaver};
 
 impl Dispatcher {
     /// What a member that begins anew is told of its conflict; none for one that begins.
@@ -41,7 +43,7 @@ impl Dispatcher {
     }
 
     /// What the weaver is asked for: to resolve conflicts that are left, else to mend checks that fail.
-    pub(super) async fn weaver_prompt(&self, sprint: &Sprint, body: &str) -> Result<String, Error> {
+    pub(super) async fn weaver_task(&self, sprint: &Sprint, body: &str) -> Result<String, Error> {
         let mut leftovers = Vec::new();
         for member in sprint.delegated() {
             if let (Some(refusal), Some(pull)) = (&member.refusal, member.number()) {
@@ -78,6 +80,28 @@ impl Dispatcher {
             Ok(facts) if facts.head.sha == woven.commit => self.failed_logs(&facts).await,
             Ok(_) | Err(_) => Vec::new(),
         }
+    }
+
+    /// The pull requests of conflicts left to the weaver of which a weave holds all.
+    pub(super) async fn held_by(
+        &self,
+        weaver: &Weaver<'_>,
+        sprint: &Sprint,
+        weave: &Weave,
+    ) -> Result<Vec<u64>, Error> {
+        let mut held = Vec::new();
+        for member in sprint.delegated() {
+            let Some(offer) = &member.offer else {
+                continue;
+            };
+            let begun = begins_on(sprint, member);
+            let begun = begun.as_ref().unwrap_or(&weave.base);
+            let its_own = (offer.pull, begun, &offer.head);
+            if weaver.holds(&sprint.repo, weave, its_own).await? {
+                held.push(offer.pull);
+            }
+        }
+        Ok(held)
     }
 
     /// The checks that fail of what is woven.

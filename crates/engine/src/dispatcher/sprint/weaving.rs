@@ -119,6 +119,7 @@ impl Dispatcher {
             weave: sprint.weaves,
             woven: None,
             verdicts,
+            held: self.held_by(&weaver, sprint, &weave).await?,
         };
         report.fit();
         let push = self.push_of(sprint, &report);
@@ -354,7 +355,7 @@ fn place_of(member: &SprintMember, with_first: bool) -> Option<usize> {
 }
 
 /// Of a job that began on what is woven, only what it changed there is its own.
-fn begins_on(sprint: &Sprint, member: &SprintMember) -> Option<CommitSha> {
+pub(super) fn begins_on(sprint: &Sprint, member: &SprintMember) -> Option<CommitSha> {
     let woven = sprint.woven.as_ref().filter(|_| member.begins_on_woven());
     woven.map(|woven| woven.commit.clone())
 }

@@ -132,7 +132,15 @@ fn present(
             of_job.decision()
         ),
         MemberState::Unresolved => format!("{} Its attempts are used up.", conflict(member)),
-        MemberState::Delegated => format!("{} The weaver's job resolves that.", conflict(member)),
+        MemberState::Delegated if member.is_in() => "It is in, joined by the weaver.".to_owned(),
+        MemberState::Delegated => {
+            let has_ended = sprint.weaver().is_some_and(SprintMember::is_in);
+            let weaver = match has_ended {
+                true => "The weaver's change does not hold all lines of it.",
+                false => "The weaver's job resolves that.",
+            };
+            format!("{} {weaver}", conflict(member))
+        }
         MemberState::TimedOut => {
             "It is waited for no longer; a late pull request joins the next weave.".to_owned()
         }
@@ -166,6 +174,7 @@ fn outcome(member: &SprintMember) -> String {
         MemberState::Conflicted | MemberState::Rerunning | MemberState::Unresolved => {
             "It was not through: its conflict was not resolved.".to_owned()
         }
+        MemberState::Delegated if member.is_in() => "It was in, joined by the weaver.".to_owned(),
         MemberState::Delegated => "Its conflict was given to the weaver's job.".to_owned(),
         MemberState::TimedOut => "It was not waited for any longer.".to_owned(),
         MemberState::NoChange => "It changed nothing.".to_owned(),
@@ -283,6 +292,25 @@ mod tests {
             super::super::sentence(&sprint),
             "It waits for curator; each pull request is merged by itself. Then others begin: refactor."
         );
+    }
+
+    #[test]
+    fn what_was_left_to_the_weaver_says_whether_its_change_holds_it() {
+        let mut sprint = begun(&["curator", "weaver"], SprintMode::default());
+        sprint.members[0].state = MemberState::Delegated;
+        let says = |sprint: &Sprint, expected: &str| {
+            let told = told(sprint, &OfJob::Nothing);
+            assert!(told.ends_with(expected), "{told}");
+        };
+        says(&sprint, "The weaver's job resolves that.");
+        let way = domain::sprint::Way::Taken;
+        sprint.members[1].state = MemberState::Applied { way };
+        says(
+            &sprint,
+            "The weaver's change does not hold all lines of it.",
+        );
+        sprint.members[0].in_since = Some(8);
+        says(&sprint, "It is in, joined by the weaver.");
     }
 
     #[test]

@@ -98,6 +98,7 @@ fn report() -> Report {
         weave: 1,
         woven: Some(woven()),
         verdicts: (101..).zip(verdicts).collect(),
+        held: vec![107],
     }
 }
 
@@ -183,7 +184,9 @@ fn sprints() -> Vec<Sprint> {
     });
     let silent = &mut begun.members[1];
     silent.asked_at = Some(AT);
+    silent.silent = true;
     silent.collected = Some(Outbox::Patch);
+    silent.unopened = true;
     let of_state = |state: SprintState| Sprint {
         merged: matches!(state, SprintState::Done { .. }),
         state,

@@ -1,0 +1,45 @@
+//! What a member came to: whether what it made is part of its sprint, and why not.
+
+use super::member::{MemberState, SprintMember};
+
+impl SprintMember {
+    /// Whether the newest weave holds its change: its own, or what the weaver made of it.
+    pub fn is_in(&self) -> bool {
+        match self.state {
+            MemberState::Applied { .. } => true,
+            MemberState::Delegated => self.in_since.is_some(),
+            MemberState::Pending
+            | MemberState::Waiting
+            | MemberState::Working
+            | MemberState::PullOpen
+            | MemberState::Conflicted
+            | MemberState::Rerunning
+            | MemberState::Unresolved
+            | MemberState::TimedOut
+            | MemberState::NoChange
+            | MemberState::Skipped { .. }
+            | MemberState::Withdrawn
+            | MemberState::Failed { .. } => false,
+        }
+    }
+
+    /// Why what it was to make is not part of the sprint; none if it is, or if there is nothing.
+    pub fn missing(&self) -> Option<String> {
+        match &self.state {
+            MemberState::Applied { .. } | MemberState::NoChange | MemberState::Withdrawn => None,
+            MemberState::Delegated if self.is_in() => None,
+            MemberState::Skipped { reason } | MemberState::Failed { reason } => {
+                Some(reason.clone())
+            }
+            MemberState::TimedOut => Some("it was not waited for any longer".to_owned()),
+            MemberState::Pending => Some("it was not begun".to_owned()),
+            MemberState::Waiting
+            | MemberState::Working
+            | MemberState::PullOpen
+            | MemberState::Conflicted
+            | MemberState::Rerunning
+            | MemberState::Unresolved
+            | MemberState::Delegated => Some("it was not through".to_owned()),
+        }
+    }
+}

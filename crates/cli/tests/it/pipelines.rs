@@ -66,6 +66,10 @@ fn a_run_is_begun_listed_shown_explained_and_called_off() {
             "It waits for the step bootstrap.",
         ),
         (&["pipeline", "cancel", &id], "cancelled the run"),
+        (
+            &["pipeline", "why", &id],
+            "`gaffer pipeline start acme/shop` begins another run",
+        ),
         (&["requirement", "list", REPO], "follows no requirement"),
     ] {
         let ran = world.run(command).ok();

@@ -213,7 +213,7 @@ pub struct PipelineWhy {
     pub pipeline_id: PipelineId,
     /// How far it is.
     pub state: String,
-    /// What is the case: pauses first, then the present step, then its agents that are not through.
+    /// What is the case: pauses first, then the present step, then its agents that are not through; once it is over, each step that failed.
     pub because: Vec<Reason>,
     /// Each step in a sentence.
     pub steps: Vec<StepWhy>,

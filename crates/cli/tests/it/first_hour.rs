@@ -11,6 +11,7 @@ use sandbox::{DEFAULT_KEY, Scenario};
 use serde_json::Value;
 
 use crate::init::serve;
+use crate::scaffold::workflows::{relay, relayed};
 use crate::world::{Ran, World, ran};
 
 const README: &str = include_str!("../../../../README.md");
@@ -139,7 +140,7 @@ impl Typist {
 
 impl Typist {
     /// Types `gaffer up`, on a free port that every later command knows.
-    fn goes_up(&mut self, line: &str) -> Running {
+    fn goes_up(&mut self, line: &str) -> (Running, String) {
         let mut replace = |from: &str, to: String| self.replaced.push((from.to_owned(), to));
         replace("gaffer up", "gaffer up --listen 127.0.0.1:0".to_owned());
         let (up, api) = self.starts(line);
@@ -156,7 +157,7 @@ impl Typist {
             let told = format!("{typed} --url http://{api}");
             self.replaced.push((typed, told));
         }
-        up
+        (up, api)
     }
 
     /// Types the order of a job, whose id every later command knows.
@@ -199,7 +200,7 @@ fn the_readme_leads_to_a_merged_pull_request_in_six_commands() {
     typist.replaced.push((SANDBOX.to_owned(), small.clone()));
     let init_ran = typist.types(init).ok();
     assert!(init_ran.says("source acme/shop is added"), "{init_ran:?}");
-    let _up = typist.goes_up(up);
+    let (_up, _) = typist.goes_up(up);
     typist.creates(create);
     let waited = typist.types(wait);
     assert_eq!(waited.code, 0, "{waited:?}");
@@ -234,7 +235,7 @@ fn the_readme_leads_from_an_issue_to_a_closed_delivery_in_seven_commands() {
     typist.replaced.push((SANDBOX.to_owned(), small.clone()));
     typist.types(init).ok();
     typist.types(source).ok();
-    let _up = typist.goes_up(up);
+    let (_up, _) = typist.goes_up(up);
     let waited = typist.types(wait);
     assert_eq!(waited.code, 0, "{waited:?}");
     assert!(waited.stdout.contains("implement, succeeded"), "{waited:?}");
@@ -321,6 +322,28 @@ fn prompts_are_put_together_again(typist: &Typist, small: &str, git: &str) {
     assert!(other.says("the job is one of the layer"), "{other:?}");
 }
 
+/// What the step of the relay begins, this Gaffer runs to its end.
+fn the_relay_begins_a_run(typist: &Typist, api: &str) {
+    let (token, _mode) = typist.world.secret("token");
+    let url = format!("http://{api}");
+    let begun = relayed(&relay(), &url, &token, "requirements");
+    assert_eq!((begun.code, begun.stderr.as_str()), (0, ""), "{begun:?}");
+    let listed = typist.types("gaffer pipeline list acme/shop --limit 1 --json");
+    let id = listed.ok().json()["pipelines"][0]["id"].clone();
+    let id = id.as_str().unwrap();
+    assert!(begun.stdout.contains(id), "{begun:?}");
+    let end = Instant::now() + WITHIN;
+    loop {
+        let shown = typist.types(&format!("gaffer pipeline show {id} --json"));
+        let run = shown.ok().json()["pipeline"].clone();
+        if run["is_over"] == true {
+            assert_eq!(run["state"], "done", "{run}");
+            return;
+        }
+        assert!(Instant::now() < end, "{run}");
+    }
+}
+
 /// What the README leaves to docs/pipeline.md, on the same repository: its labels, a layer with a report, and one in a trial run.
 fn afterwards(typist: &mut Typist) {
     let labels = typist.types("gaffer labels sync --repo acme/shop --wait --within 2m");
@@ -373,7 +396,7 @@ fn the_readme_leads_from_a_scaffold_to_a_merged_requirement_in_seven_commands() 
     typist.types(init).ok();
     typist.types(source).ok();
     typist.types(on).ok();
-    let _up = typist.goes_up(up);
+    let (_up, api) = typist.goes_up(up);
     let run = typist.types(start);
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stdout.contains("- requirements: done"), "{run:?}");
@@ -393,6 +416,7 @@ fn the_readme_leads_from_a_scaffold_to_a_merged_requirement_in_seven_commands() 
         "{counters}"
     );
     prompts_are_put_together_again(&typist, &small, git);
+    the_relay_begins_a_run(&typist, &api);
     afterwards(&mut typist);
 }
 
@@ -417,7 +441,7 @@ fn the_readme_leads_to_a_merge_that_a_person_approves() {
         ("GITHUB_API_BASE", format!("http://{at}/github")),
     ]);
     typist.types(init).ok();
-    let _up = typist.goes_up(up);
+    let (_up, _) = typist.goes_up(up);
     let plan = typist.creates(create);
     assert!(plan.says("plan-waits"), "{plan:?}");
     typist.types(approve).ok();

@@ -1,5 +1,6 @@
 //! Runs of a pipeline on real git: agents that know nothing but their prompt and their branch, up to a merged requirement.
 
+mod access;
 mod cleaning;
 mod deaths;
 mod failures;

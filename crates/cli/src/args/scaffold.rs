@@ -151,16 +151,16 @@ pub(crate) struct OnGithub {
 /// `gaffer role`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RoleCommand {
-    /// Put a role that is there on the schedule, built in or your own.
+    /// Have a role take part in the runs of its layer, built in or your own.
     #[command(after_help = "Example:\n  gaffer role add observers qa")]
     Add(OneRole),
     /// Write the file of a new role, with the places to fill in.
     #[command(after_help = "Example:\n  gaffer role create observers billing")]
     Create(OneRole),
-    /// Take a role off the schedule, and its file out of the working tree.
+    /// Have a role take part no more, and take its file out of the working tree.
     #[command(after_help = "Example:\n  gaffer role delete observers billing")]
     Delete(OneRole),
-    /// List every role that there is or that is scheduled.
+    /// List every role that there is or that the settings name.
     #[command(
         alias = "ls",
         after_help = "Examples:\n  gaffer role list\n  gaffer role list innovators"

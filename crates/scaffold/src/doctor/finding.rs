@@ -111,7 +111,7 @@ rules! {
     /// The settings cannot be used.
     Config, "config", Error, "correct the line";
     /// A role is scheduled that is not there.
-    ScheduledRole, "scheduled-role", Error, "add the role, or take it off the schedule";
+    ScheduledRole, "scheduled-role", Error, "add the role, or take it out of the settings";
     /// A prompt cannot be put together.
     Prompt, "prompt", Error, "correct what the sentence names";
     /// An event waits for a decision.

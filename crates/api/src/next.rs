@@ -44,6 +44,7 @@ fn route(advice: Advice, about: &str) -> Option<String> {
         Advice::AddSource => Some("POST /api/sources".to_owned()),
         Advice::StartSprint => Some(format!("POST /api/sprints/{about}")),
         Advice::AbortSprint => Some(format!("POST /api/sprints/{about}/latest/abort")),
+        Advice::StartPipeline => Some("POST /api/pipelines".to_owned()),
         Advice::Resume
         | Advice::ResumeSource
         | Advice::PauseSource

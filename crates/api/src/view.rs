@@ -2,14 +2,14 @@
 //! secret.
 
 use client::wire::{
-    AsRead, CheckView, Ended, JobView, OrderView, PlanStepView, PlannedStep, PullView, Reason,
-    Waiting, WaitsFor, Why,
+    AsRead, CheckView, Ended, JobView, OrderView, PlanStepView, PlannedStep, PromptSource,
+    PullView, Reason, Waiting, WaitsFor, Why,
 };
 use domain::facts::Check;
 use domain::ids::PullRef;
 use domain::job::{Attention, EndReason, Ending, Job, OrderRecord, Phase, Watch, answered_at};
 use domain::merge::{self, Judgement};
-use domain::pipeline::Part;
+use domain::pipeline::{Part, PartWork};
 use domain::redact::presentable;
 use domain::session::Plan;
 use domain::web_page::WebPage;
@@ -92,6 +92,7 @@ fn shown(job: &Job) -> JobView {
         as_read: None,
         ended: ended(job),
         orders: job.order_log.iter().map(given).collect(),
+        prompt_source: job.part.as_deref().and_then(prompt_source),
         metadata: None,
     }
 }
@@ -108,6 +109,26 @@ pub(crate) fn pull(tracked: &TrackedPull, now: Timestamp) -> PullView {
         since: pull.since,
         as_read: engine::why::AsRead::from_tracked(tracked, now).map(as_read),
     }
+}
+
+/// What the prompt of an agent was made of. What a trial run makes up has none.
+fn prompt_source(part: &Part) -> Option<PromptSource> {
+    let agent = match &part.work {
+        PartWork::Agent(agent) if agent.mock.is_none() => agent,
+        PartWork::Agent(_) | PartWork::Proposal { .. } | PartWork::Sprint(_) => return None,
+    };
+    let requirement = agent.requirement.as_deref();
+    Some(PromptSource {
+        pipeline_id: part.pipeline.clone(),
+        layer: agent.layer.name().to_owned(),
+        role: agent.role.clone(),
+        stream: Some(agent.stream.clone()).filter(|stream| !stream.is_generic()),
+        requirement: requirement.map(|path| presentable(path, SHORT_CHARS_MAX)),
+        target: agent.trees.target.clone(),
+        worker: agent.trees.worker.clone(),
+        included: agent.included.len(),
+        skipped: agent.skipped.len(),
+    })
 }
 
 fn as_read(read: engine::why::AsRead) -> AsRead {
@@ -265,9 +286,41 @@ pub(crate) fn merge_reason(told: &merge::Reason, part: Option<&Part>) -> Reason 
 
 #[cfg(test)]
 mod tests {
-    use domain::pipeline::PartWork;
+    use domain::ids::CommitSha;
+    use domain::layer::Layer;
+    use domain::pipeline::{Agent, TreeShas};
 
     use super::*;
+
+    #[test]
+    fn the_prompt_of_an_agent_is_told_with_its_commits_and_that_of_no_trial() {
+        let sha = |digit: &str| digit.repeat(40).parse::<CommitSha>().unwrap();
+        let agent = |mock: Option<&str>| Part {
+            pipeline: None,
+            work: PartWork::Agent(Agent {
+                layer: Layer::Observers,
+                role: Some("qa".parse().unwrap()),
+                stream: Default::default(),
+                requirement: None,
+                trees: TreeShas {
+                    target: sha("a"),
+                    worker: sha("b"),
+                },
+                included: vec![".jules/JULES.md".to_owned(); 7],
+                skipped: vec![".jules/exchange/changes.yml".to_owned()],
+                mock: mock.map(|tag| tag.parse().unwrap()),
+            }),
+        };
+        let source = prompt_source(&agent(None)).unwrap();
+        assert_eq!((source.target, source.worker), (sha("a"), sha("b")));
+        assert_eq!((source.included, source.skipped), (7, 1));
+        assert_eq!(
+            (source.layer.as_str(), source.stream),
+            ("observers", None),
+            "every repository has the generic one"
+        );
+        assert_eq!(prompt_source(&agent(Some("mock-1"))), None);
+    }
 
     #[test]
     fn a_judgement_names_the_limit_that_counts_for_the_job() {

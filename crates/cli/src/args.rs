@@ -247,8 +247,8 @@ impl Command {
             | Self::Dlq(_)
             | Self::Export(_)
             | Self::Import(_) => true,
-            // A prompt is made here, a run is begun there.
-            Self::Run(args) => !args.prompt_preview,
+            // A prompt is made here, a run is begun there, and so is a job.
+            Self::Run(args) => !args.prompt_preview || args.job.is_some(),
             Self::Mail(args) => args.repo.is_some(),
             Self::Init(_)
             | Self::Monitor(_)

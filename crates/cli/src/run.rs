@@ -141,7 +141,9 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Pipeline(args) => return Box::pin(pipeline::run(*args, &here()?, json)).await,
         Command::Requirement(args) => Box::pin(pipeline::requirement(args, &here()?)).await?,
         Command::Sprint(args) => Box::pin(sprint::run(args, &here()?)).await?,
-        Command::Run(args) if args.prompt_preview => return scaffold::preview(*args, json),
+        Command::Run(args) if args.prompt_preview => {
+            return Box::pin(scaffold::preview(*args, here, json)).await;
+        }
         Command::Run(args) => return Box::pin(pipeline::one_layer(*args, &here()?, json)).await,
         Command::Pull(args) => why::pull(args, &here()?).await?,
         Command::Pause(args) => switch::pause(args, &here()?).await?,

@@ -64,6 +64,8 @@ pub enum Advice {
     StartSprint,
     /// Call off the newest sprint of a repository.
     AbortSprint,
+    /// Begin another run of a repository's pipeline.
+    StartPipeline,
 }
 
 /// What stands before the repository in the name of its newest sprint, where none was ever started.
@@ -80,7 +82,7 @@ pub struct Next {
 
 impl Advice {
     /// Everything that is ever advised.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Say,
         Self::Approve,
         Self::Merge,
@@ -105,6 +107,7 @@ impl Advice {
         Self::CreateToken,
         Self::StartSprint,
         Self::AbortSprint,
+        Self::StartPipeline,
     ];
 
     /// In one word, as it travels.
@@ -134,6 +137,7 @@ impl Advice {
             Self::CreateToken => "create_token",
             Self::StartSprint => "start_sprint",
             Self::AbortSprint => "abort_sprint",
+            Self::StartPipeline => "start_pipeline",
         }
     }
 
@@ -169,6 +173,7 @@ impl Advice {
             Self::CreateToken => "makes a token that may",
             Self::StartSprint => "starts a sprint",
             Self::AbortSprint => "calls the sprint off and leaves its pull requests to people",
+            Self::StartPipeline => "begins another run, which tries it again",
         }
     }
 
@@ -223,7 +228,8 @@ impl Advice {
             | Self::GiveInbox
             | Self::CreateToken
             | Self::StartSprint
-            | Self::AbortSprint => None,
+            | Self::AbortSprint
+            | Self::StartPipeline => None,
         }
     }
 

@@ -41,16 +41,16 @@ pub enum RoleError {
         /// What was asked for.
         role: RoleName,
     },
-    /// It is on the schedule.
-    #[error("{CONFIG}:{line}: `{role}` is on the schedule; `enabled` there says whether it runs")]
+    /// The settings name it already.
+    #[error("{CONFIG}:{line}: `{role}` is there already; `enabled` says whether it takes part")]
     Scheduled {
         /// What was asked for.
         role: RoleName,
         /// Its line.
         line: usize,
     },
-    /// It is neither a file nor on the schedule.
-    #[error("the role `{0}` has no file of its own and is not on the schedule")]
+    /// It has no file, and the settings do not name it.
+    #[error("the role `{0}` has no file of its own, and the settings do not name it")]
     Nothing(RoleName),
     /// The settings cannot be used.
     #[error("{}", lines(.0))]

@@ -1,5 +1,5 @@
-//! Texts of an attacker in the files that agents of a pipeline write: they stay data in every prompt, and choose nothing where Gaffer
-//! reads them.
+//! Texts of an attacker in the files that agents of a pipeline write, and in people's own roles: they stay data in every prompt, and choose
+//! nothing where Gaffer reads them.
 
 use std::sync::Arc;
 
@@ -36,12 +36,22 @@ const PLANNED: &str = ".jules/exchange/requirements/cc33dd-it.yml";
 const READY: &str = ".jules/exchange/requirements/dd44ee-it.yml";
 const PROPOSAL: &str = ".jules/exchange/proposals/recruiter-it.yml";
 
+/// A role of people's own in each layer, one in place of a built-in one where the layer has roles.
+const ROLES: [&str; 6] = [
+    ".jlo/roles/narrator/role.yml",
+    ".jlo/roles/observers/qa/role.yml",
+    ".jlo/roles/decider/role.yml",
+    ".jlo/roles/planner/role.yml",
+    ".jlo/roles/implementer/role.yml",
+    ".jlo/roles/innovators/recruiter/role.yml",
+];
+
 fn texts() -> Vec<String> {
     let own = OF_FILES.iter().map(|text| (*text).to_owned());
     own.chain(hostile()).collect()
 }
 
-/// Every field that a session fills with words of its own has this text.
+/// Every field that a session, or a person in a role, fills with words of its own has this text.
 fn artefacts(text: &str) -> Vec<(&'static str, String)> {
     let said = serde_json::to_string(text).expect("a text");
     let requirement = |id: &str, analysis: bool| {
@@ -80,6 +90,10 @@ fn artefacts(text: &str) -> Vec<(&'static str, String)> {
             format!("persona: recruiter\nfocus: {said}\n"),
         ),
     ]
+    .into_iter()
+    // No prompt has to read one.
+    .chain(ROLES.map(|path| (path, format!("description: {said}\n# \n{text}\n"))))
+    .collect()
 }
 
 /// The text as fields, and once more as lines after them: files are shown as they are.
@@ -185,6 +199,8 @@ fn no_text_of_a_file_leaves_its_fence_or_changes_what_a_prompt_says() {
             shown += 1;
             let words = own_words(&prompt.text);
             assert_eq!(words, own_words(&plain.text), "{layer}: {text}");
+            let outputs = words.iter().filter(|line| **line == "# Output").count();
+            assert_eq!(outputs, 1, "{layer}: {text}");
             let paths = |prompt: &Prompt| -> Vec<String> {
                 let included = prompt.included.iter();
                 included.map(|it| it.path.to_string()).collect()

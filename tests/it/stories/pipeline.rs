@@ -1,5 +1,6 @@
 //! Runs of a pipeline on real git: agents that know nothing but their prompt and their branch, up to a merged requirement.
 
+mod access;
 mod cleaning;
 mod deaths;
 mod failures;
@@ -27,7 +28,7 @@ use engine::pipelines::PipelineOrder;
 use sandbox::Scenario;
 use sandbox::github::{CheckSetup, RepoSetup};
 use sandbox::story::Story;
-use scaffold::doctor::{self, Circumstances};
+use scaffold::doctor::{self, Circumstances, Finding};
 use scaffold::prompt::Trees;
 use scaffold::tree::{Entry, Tree};
 use tests::world::{REPO, Setup, World, ci, green_checks, hour, on_green};
@@ -236,16 +237,20 @@ fn tree(world: &World, branch: &str) -> Tree {
 }
 
 fn findings(world: &World) -> Vec<String> {
+    let found = examined(tree(world, "main"), tree(world, "jules"));
+    found.iter().map(ToString::to_string).collect()
+}
+
+fn examined(target: Tree, worker: Tree) -> Vec<Finding> {
     let trees = Trees {
-        target: tree(world, "main").into(),
-        worker: tree(world, "jules").into(),
+        target: target.into(),
+        worker: worker.into(),
     };
     let circumstances = Circumstances {
         today: jiff::civil::date(2026, 3, 1),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let found = doctor::examine(&trees, &circumstances);
-    found.iter().map(ToString::to_string).collect()
+    doctor::examine(&trees, &circumstances)
 }
 
 #[tokio::test]

@@ -36,6 +36,7 @@ pub(super) fn run(run: &Pipeline) -> PipelineView {
         implement: run.rules.implement.word().to_owned(),
         by: short(&run.by),
         wait_minutes: run.wait_minutes,
+        summed_up: run.summed_up.clone(),
         steps: run.steps.iter().map(step).collect(),
         created_at: run.created_at,
         updated_at: run.updated_at,

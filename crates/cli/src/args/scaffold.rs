@@ -9,6 +9,7 @@ use scaffold::config::Runner;
 use scaffold::tree::TreePath;
 use url::Url;
 
+use super::job::JobOrSession;
 use super::value;
 
 /// `gaffer scaffold`.
@@ -61,7 +62,7 @@ pub(crate) struct ExamineArgs {
 /// `gaffer run`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  gaffer run narrator --repo acme/shop\n  gaffer run observers --role qa --wait --within 30m\n  gaffer run narrator --prompt-preview\n  gaffer run observers --role qa --prompt-preview\n  gaffer run observers --role qa --mock mock-1\n  gaffer run planner .jules/exchange/requirements/k3v9qd-slow-search.yml --prompt-preview"
+    after_help = "Examples:\n  gaffer run narrator --repo acme/shop\n  gaffer run observers --role qa --wait --within 30m\n  gaffer run narrator --prompt-preview\n  gaffer run observers --role qa --prompt-preview\n  gaffer run observers --prompt-preview --job 01j00000000000000000000000\n  gaffer run observers --role qa --mock mock-1\n  gaffer run planner .jules/exchange/requirements/k3v9qd-slow-search.yml --prompt-preview"
 )]
 pub(crate) struct RunArgs {
     #[command(flatten)]
@@ -70,6 +71,10 @@ pub(crate) struct RunArgs {
     /// For a preview: the branch or the SHA to start from, instead of the branch that `.jlo/config.toml` names.
     #[arg(long, value_name = "BRANCH", requires = "prompt_preview")]
     pub(crate) branch: Option<BranchName>,
+
+    /// For a preview: the job whose session got the prompt, which is put together again of the same commits and with the same ids.
+    #[arg(long, value_name = "JOB", requires = "prompt_preview", conflicts_with_all = ["branch", "requirement", "requirement_file", "role", "stream", "task", "repo"])]
+    pub(crate) job: Option<JobOrSession>,
 
     /// Run nothing: print the prompt, and what is in it on stderr.
     #[arg(long, conflicts_with_all = ["mock", "keep_files"])]
@@ -146,16 +151,16 @@ pub(crate) struct OnGithub {
 /// `gaffer role`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RoleCommand {
-    /// Put a role that is there on the schedule, built in or your own.
+    /// Have a role take part in the runs of its layer, built in or your own.
     #[command(after_help = "Example:\n  gaffer role add observers qa")]
     Add(OneRole),
     /// Write the file of a new role, with the places to fill in.
     #[command(after_help = "Example:\n  gaffer role create observers billing")]
     Create(OneRole),
-    /// Take a role off the schedule, and its file out of the working tree.
+    /// Have a role take part no more, and take its file out of the working tree.
     #[command(after_help = "Example:\n  gaffer role delete observers billing")]
     Delete(OneRole),
-    /// List every role that there is or that is scheduled.
+    /// List every role that there is or that the settings name.
     #[command(
         alias = "ls",
         after_help = "Examples:\n  gaffer role list\n  gaffer role list innovators"

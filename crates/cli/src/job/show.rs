@@ -3,7 +3,7 @@
 use client::Answer as Came;
 use client::wire::{
     Artifacts, EffectView, Ended, Events, JobView, Jobs, Merged, Messages, OrderView, Pending,
-    Registered, Waiting,
+    PromptSource, Registered, Waiting,
 };
 use domain::ids::JobId;
 use domain::wake::ActionableEvent;
@@ -62,6 +62,10 @@ pub(super) fn job(job: &JobView) -> Answer {
         ("last activity", or_empty(job.last_activity.map(moment))),
         ("ended", or_empty(job.ended.as_ref().map(ended))),
         ("orders", orders(&job.orders)),
+        (
+            "prompt",
+            or_empty(job.prompt_source.as_ref().map(|made| prompt(made, job))),
+        ),
         ("notes", or_empty(job.metadata.as_ref().map(notes))),
     ];
     let answer = Answer::new(json!({ "job": value(job) })).pairs(pairs);
@@ -91,6 +95,22 @@ fn orders(orders: &[OrderView]) -> String {
         format!("{} {done} by {}", moment(order.at), order.by)
     };
     orders.iter().map(words).collect::<Vec<_>>().join("\n")
+}
+
+/// What the prompt of a pipeline's agent was made of, and how it is seen.
+fn prompt(made: &PromptSource, job: &JobView) -> String {
+    let PromptSource {
+        target,
+        worker,
+        included,
+        skipped,
+        layer,
+        ..
+    } = made;
+    format!(
+        "files in it: {included}\noptional files that were not there: {skipped}\n.jlo at {target}\n.jules at {worker}\n`gaffer run {layer} --prompt-preview --job {}` prints it",
+        job.job_id
+    )
 }
 
 fn notes(notes: &Map<String, Value>) -> String {

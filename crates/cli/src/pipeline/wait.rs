@@ -131,6 +131,7 @@ mod tests {
             implement: "human".to_owned(),
             by: "a person".to_owned(),
             wait_minutes: 30,
+            summed_up: None,
             steps: states.iter().map(step).collect(),
             created_at: Timestamp::UNIX_EPOCH,
             updated_at: Timestamp::UNIX_EPOCH,

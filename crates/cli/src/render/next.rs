@@ -157,6 +157,7 @@ pub(crate) fn arguments(advice: Advice, about: &str) -> String {
         Advice::CreateToken => format!("token create NAME --scope {about}"),
         Advice::StartSprint => format!("sprint start {about}"),
         Advice::AbortSprint => format!("sprint abort {about}"),
+        Advice::StartPipeline => format!("pipeline start {about}"),
     }
 }
 
@@ -184,7 +185,8 @@ mod tests {
             | Advice::RequireCheck
             | Advice::RenumberSource
             | Advice::StartSprint
-            | Advice::AbortSprint => "acme/shop",
+            | Advice::AbortSprint
+            | Advice::StartPipeline => "acme/shop",
             Advice::TakeWakes
             | Advice::AddAccount
             | Advice::ReplaceKey

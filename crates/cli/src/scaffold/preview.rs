@@ -1,4 +1,6 @@
-//! `gaffer run LAYER --prompt-preview`: the prompt that a layer would get, and what went into it.
+//! `gaffer run LAYER --prompt-preview`: the prompt that a layer would get, or that of a job, and what went into it.
+
+mod again;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,6 +19,7 @@ use ulid::Ulid;
 use super::here;
 use super::place::{Branches, Place, must_tip, note_behind};
 use crate::args::scaffold::{OnGithub, RunArgs};
+use crate::context::CommandContext;
 use crate::error::Error;
 use crate::git::Git;
 use crate::render;
@@ -25,11 +28,20 @@ use crate::render;
 const ID_CHARS: usize = 6;
 
 /// Prints the prompt alone on stdout, and what is in it on stderr.
-pub(crate) fn run(args: RunArgs, as_json: bool) -> Result<()> {
+pub(crate) async fn run(
+    args: RunArgs,
+    context: impl FnOnce() -> Result<CommandContext, Error>,
+    as_json: bool,
+) -> Result<()> {
     let git = here()?;
-    let repository = of_origin(&git, &args.of.on)?;
-    let ids = fresh_ids(ids_wanted(args.of.layer));
-    let prompt = assembled(&git, args, repository, ids.clone())?;
+    let (prompt, ids) = match args.job.clone() {
+        Some(job) => again::assembled(&git, (job.as_str(), args.of), &context()?).await?,
+        None => {
+            let repository = of_origin(&git, &args.of.on)?;
+            let ids = fresh_ids(ids_wanted(args.of.layer));
+            (assembled(&git, args, repository, ids.clone())?, ids)
+        }
+    };
     if as_json {
         return render::json_line(&told(&prompt, &ids)).context("writing the prompt");
     }
@@ -76,7 +88,8 @@ fn assembled(
     let system = git.tree(&worker, &[SYSTEM])?;
     must_be_usable(&control, (args.layer, args.role.as_ref()))?;
     let range_description = match args.layer {
-        Layer::Narrator => range(git, &place.code, &system)?,
+        // Which commits the runs looked at, only Gaffer's store knows.
+        Layer::Narrator => range(git, (&place.code, None), &system)?,
         Layer::Observers
         | Layer::Decider
         | Layer::Planner
@@ -164,12 +177,15 @@ fn next_of(error: &PromptError) -> &'static str {
 
 /// What a narrator sums up: the commits since the last summary, or the last ones of all. Nothing where a run would leave the narrator out,
 /// since they changed nothing but the pipeline's own files.
-fn range(git: &Git, code: &CommitSha, system: &Tree) -> Result<String> {
+fn range(
+    git: &Git,
+    (code, summed_up): (&CommitSha, Option<&CommitSha>),
+    system: &Tree,
+) -> Result<String> {
     let paths = Layout::paths(system).ok();
     let since = paths.and_then(|paths| exchange::last_summary(system, paths));
     let log = git.log(code, commits::wanted(since))?;
-    // Which commits the runs looked at, only Gaffer's store knows.
-    let new = commits::uncovered(&log, since, None);
+    let new = commits::uncovered(&log, since, summed_up);
     // Without a commit before them, all that there is changed.
     if let (Some(newest), Some(before)) = (new.first(), log.get(new.len())) {
         let mut changed = git.changed((&before.sha, &newest.sha))?.into_iter();

@@ -24,6 +24,10 @@ use crate::render::{self, Answer, value};
 /// Who may read and write the settings.
 const SETTINGS_MODE: u32 = 0o644;
 
+/// When innovators run: the schedule begins the other layers only.
+const BY_HAND: &str =
+    "No clock begins the innovators: `gaffer pipeline start OWNER/REPO --from innovators` does.";
+
 /// Runs one of the commands.
 pub(super) fn run(git: &Git, command: &RoleCommand, as_json: bool) -> Result<()> {
     must_be_there(git.root())?;
@@ -46,10 +50,18 @@ fn add(git: &Git, tree: &Tree, it: &OneRole) -> Result<Answer> {
     let text = roles::add(tree, &settings(git)?, it.layer, &it.role).map_err(refusal)?;
     disk::replace(git.root(), CONFIG, &text, SETTINGS_MODE)?;
     let told = json!({ "layer": it.layer, "role": it.role });
-    Ok(Answer::new(told).line(format!(
-        "The role {} of {} is on the schedule; commit {CONFIG}.",
+    let answer = Answer::new(told).line(format!(
+        "The role {} of {} takes part from now on; commit {CONFIG}.",
         it.role, it.layer
-    )))
+    ));
+    Ok(match it.layer {
+        Layer::Innovators => answer.line(BY_HAND),
+        Layer::Narrator
+        | Layer::Observers
+        | Layer::Decider
+        | Layer::Planner
+        | Layer::Implementer => answer,
+    })
 }
 
 fn create(git: &Git, tree: &Tree, it: &OneRole) -> Result<Answer> {
@@ -60,7 +72,7 @@ fn create(git: &Git, tree: &Tree, it: &OneRole) -> Result<Answer> {
     Ok(Answer::new(told)
         .line(format!("{path} is written: fill it in."))
         .line(format!(
-            "Check it with `gaffer role validate {0} {1}`, then schedule it with `gaffer role add {0} {1}`.",
+            "Check it with `gaffer role validate {0} {1}`, then have it take part with `gaffer role add {0} {1}`.",
             it.layer, it.role
         )))
 }
@@ -83,7 +95,7 @@ fn delete(git: &Git, tree: &Tree, it: &OneRole) -> Result<Answer> {
         json!({ "layer": it.layer, "role": it.role, "unscheduled": unscheduled, "removed": file });
     let answer = Answer::new(told);
     let answer = match unscheduled {
-        true => answer.line(format!("The role {} is off the schedule.", it.role)),
+        true => answer.line(format!("The role {} takes part no more.", it.role)),
         false => answer,
     };
     Ok(match file {
@@ -107,8 +119,8 @@ fn list(git: &Git, tree: &Tree, layer: Option<Layer>) -> Result<Answer> {
         })
         .collect();
     let cells = |row: &Row| {
-        let scheduled = match row.scheduled {
-            Some(true) => "scheduled",
+        let takes_part = match row.scheduled {
+            Some(true) => "yes",
             Some(false) => "off",
             None => "",
         };
@@ -117,12 +129,12 @@ fn list(git: &Git, tree: &Tree, layer: Option<Layer>) -> Result<Answer> {
             (false, true) => "built in",
             (false, false) => "missing",
         };
-        [row.layer.name(), row.role.as_str(), file, scheduled]
+        [row.layer.name(), row.role.as_str(), file, takes_part]
             .map(str::to_owned)
             .to_vec()
     };
     let rows = rows.iter().map(cells).collect();
-    let head = ["LAYER", "ROLE", "FILE", "SCHEDULE"];
+    let head = ["LAYER", "ROLE", "FILE", "TAKES PART"];
     Ok(Answer::new(json!({ "roles": told })).table(&head, rows, "There are no roles."))
 }
 

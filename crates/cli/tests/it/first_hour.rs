@@ -1,8 +1,9 @@
 //! README.md's way from nothing to a merged pull request, with exactly its commands.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use sandbox::github::DEFAULT_TOKEN;
@@ -10,6 +11,7 @@ use sandbox::{DEFAULT_KEY, Scenario};
 use serde_json::Value;
 
 use crate::init::serve;
+use crate::scaffold::workflows::{relay, relayed};
 use crate::world::{Ran, World, ran};
 
 const README: &str = include_str!("../../../../README.md");
@@ -46,12 +48,28 @@ fn commands_of(section: &str, block: usize) -> Vec<String> {
 }
 
 /// A command that goes on running, and is ended with the test.
-struct Running(Child);
+struct Running {
+    child: Child,
+    said: BufReader<ChildStdout>,
+}
+
+impl Running {
+    /// The next line that it prints with these words in it.
+    fn says(&mut self, words: &str) -> String {
+        let mut line = String::new();
+        while !line.contains(words) {
+            line.clear();
+            let bytes = self.said.read_line(&mut line).unwrap();
+            assert!(bytes > 0, "it ended, and never said `{words}`");
+        }
+        line
+    }
+}
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -111,11 +129,9 @@ impl Typist {
         let mut shell = self.shell(line);
         // Its log is not read, and a full pipe would stop it.
         let mut child = shell.stderr(Stdio::null()).spawn().unwrap();
-        let mut first = String::new();
-        BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut first)
-            .unwrap();
-        let running = Running(child);
+        let said = BufReader::new(child.stdout.take().unwrap());
+        let mut running = Running { child, said };
+        let first = running.says("http://");
         let address = first.split_once("http://").unwrap().1;
         let end = address.find(|c: char| !c.is_ascii_digit() && !".:".contains(c));
         (running, address[..end.unwrap()].to_owned())
@@ -124,7 +140,7 @@ impl Typist {
 
 impl Typist {
     /// Types `gaffer up`, on a free port that every later command knows.
-    fn goes_up(&mut self, line: &str) -> Running {
+    fn goes_up(&mut self, line: &str) -> (Running, String) {
         let mut replace = |from: &str, to: String| self.replaced.push((from.to_owned(), to));
         replace("gaffer up", "gaffer up --listen 127.0.0.1:0".to_owned());
         let (up, api) = self.starts(line);
@@ -135,12 +151,13 @@ impl Typist {
             "requirement",
             "labels sync",
             "workflow run",
+            "run",
         ] {
             let typed = format!("gaffer {group}");
             let told = format!("{typed} --url http://{api}");
             self.replaced.push((typed, told));
         }
-        up
+        (up, api)
     }
 
     /// Types the order of a job, whose id every later command knows.
@@ -183,7 +200,7 @@ fn the_readme_leads_to_a_merged_pull_request_in_six_commands() {
     typist.replaced.push((SANDBOX.to_owned(), small.clone()));
     let init_ran = typist.types(init).ok();
     assert!(init_ran.says("source acme/shop is added"), "{init_ran:?}");
-    let _up = typist.goes_up(up);
+    let (_up, _) = typist.goes_up(up);
     typist.creates(create);
     let waited = typist.types(wait);
     assert_eq!(waited.code, 0, "{waited:?}");
@@ -218,7 +235,7 @@ fn the_readme_leads_from_an_issue_to_a_closed_delivery_in_seven_commands() {
     typist.replaced.push((SANDBOX.to_owned(), small.clone()));
     typist.types(init).ok();
     typist.types(source).ok();
-    let _up = typist.goes_up(up);
+    let (_up, _) = typist.goes_up(up);
     let waited = typist.types(wait);
     assert_eq!(waited.code, 0, "{waited:?}");
     assert!(waited.stdout.contains("implement, succeeded"), "{waited:?}");
@@ -267,6 +284,66 @@ fn scaffolded() -> Typist {
     typist
 }
 
+/// Once the repository has the commits of the sandbox's, the prompt of each agent is put together again as its session got it.
+fn prompts_are_put_together_again(typist: &Typist, small: &str, git: &str) {
+    let fetch = format!("git fetch --quiet {git} main jules");
+    typist.types(&fetch).ok();
+    let state = get(small, "/_sandbox/state");
+    let sessions = state["sessions"].as_array().unwrap();
+    let listed = typist.types("gaffer job list --all --json").ok().json();
+    let jobs = listed["jobs"].as_array().unwrap();
+    let mut layers = BTreeSet::new();
+    for job in jobs.iter().filter(|job| job["prompt_source"].is_object()) {
+        let source = &job["prompt_source"];
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let (id, layer) = (text(&job["job_id"]), text(&source["layer"]));
+        let shown = typist.types(&format!("gaffer run {layer} --prompt-preview --job {id}"));
+        assert_eq!(shown.code, 0, "{layer}: {shown:?}");
+        let session = sessions.iter().find(|it| it["id"] == job["session_id"]);
+        let got = text(&session.unwrap()["prompt"]);
+        assert_eq!(shown.stdout, format!("{got}\n"), "{layer}");
+        let told = typist.types(&format!("gaffer job show {id}")).ok();
+        for commit in ["target", "worker"] {
+            assert!(told.says(&text(&source[commit])), "{told:?}");
+        }
+        for (what, count) in [("in it", "included"), ("that were not there", "skipped")] {
+            assert!(told.says(&format!("{what}: {}", source[count])), "{told:?}");
+        }
+        layers.insert(layer);
+    }
+    let all = ["decider", "implementer", "narrator", "observers", "planner"];
+    assert!(layers.iter().eq(all), "{layers:?}");
+    let agent = jobs.iter().find(|job| job["prompt_source"].is_object());
+    let id = agent.unwrap()["job_id"].as_str().unwrap();
+    let other = typist.types(&format!(
+        "gaffer run innovators --prompt-preview --job {id}"
+    ));
+    assert_eq!((other.code, other.stdout.as_str()), (2, ""), "{other:?}");
+    assert!(other.says("the job is one of the layer"), "{other:?}");
+}
+
+/// What the step of the relay begins, this Gaffer runs to its end.
+fn the_relay_begins_a_run(typist: &Typist, api: &str) {
+    let (token, _mode) = typist.world.secret("token");
+    let url = format!("http://{api}");
+    let begun = relayed(&relay(), &url, &token, "requirements");
+    assert_eq!((begun.code, begun.stderr.as_str()), (0, ""), "{begun:?}");
+    let listed = typist.types("gaffer pipeline list acme/shop --limit 1 --json");
+    let id = listed.ok().json()["pipelines"][0]["id"].clone();
+    let id = id.as_str().unwrap();
+    assert!(begun.stdout.contains(id), "{begun:?}");
+    let end = Instant::now() + WITHIN;
+    loop {
+        let shown = typist.types(&format!("gaffer pipeline show {id} --json"));
+        let run = shown.ok().json()["pipeline"].clone();
+        if run["is_over"] == true {
+            assert_eq!(run["state"], "done", "{run}");
+            return;
+        }
+        assert!(Instant::now() < end, "{run}");
+    }
+}
+
 /// What the README leaves to docs/pipeline.md, on the same repository: its labels, a layer with a report, and one in a trial run.
 fn afterwards(typist: &mut Typist) {
     let labels = typist.types("gaffer labels sync --repo acme/shop --wait --within 2m");
@@ -311,12 +388,15 @@ fn the_readme_leads_from_a_scaffold_to_a_merged_requirement_in_seven_commands() 
         panic!("{} commands: {commands:?}", commands.len())
     };
     let mut typist = scaffolded();
-    let (_sandbox, small) = typist.starts(sandbox);
+    let (mut running, small) = typist.starts(sandbox);
+    let git = running.says("The git of ");
+    let git = git.split_once(" is ").unwrap().1;
+    let git = git.split_once(": clone it").unwrap().0;
     typist.replaced.push((SANDBOX.to_owned(), small.clone()));
     typist.types(init).ok();
     typist.types(source).ok();
     typist.types(on).ok();
-    let _up = typist.goes_up(up);
+    let (_up, api) = typist.goes_up(up);
     let run = typist.types(start);
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stdout.contains("- requirements: done"), "{run:?}");
@@ -335,6 +415,8 @@ fn the_readme_leads_from_a_scaffold_to_a_merged_requirement_in_seven_commands() 
         (&10.into(), &12.into()),
         "{counters}"
     );
+    prompts_are_put_together_again(&typist, &small, git);
+    the_relay_begins_a_run(&typist, &api);
     afterwards(&mut typist);
 }
 
@@ -359,7 +441,7 @@ fn the_readme_leads_to_a_merge_that_a_person_approves() {
         ("GITHUB_API_BASE", format!("http://{at}/github")),
     ]);
     typist.types(init).ok();
-    let _up = typist.goes_up(up);
+    let (_up, _) = typist.goes_up(up);
     let plan = typist.creates(create);
     assert!(plan.says("plan-waits"), "{plan:?}");
     typist.types(approve).ok();

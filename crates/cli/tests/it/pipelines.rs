@@ -66,6 +66,10 @@ fn a_run_is_begun_listed_shown_explained_and_called_off() {
             "It waits for the step bootstrap.",
         ),
         (&["pipeline", "cancel", &id], "cancelled the run"),
+        (
+            &["pipeline", "why", &id],
+            "`gaffer pipeline start acme/shop` begins another run",
+        ),
         (&["requirement", "list", REPO], "follows no requirement"),
     ] {
         let ran = world.run(command).ok();
@@ -113,6 +117,16 @@ fn a_layer_is_run_and_what_does_not_fit_it_is_refused() {
         &["run", "narrator", "--branch", "main"],
         &["run", "narrator", "--within", "5m"],
         &["run", "narrator", "--wait", "--prompt-preview"],
+        &["run", "narrator", "--job", "latest"],
+        &[
+            "run",
+            "observers",
+            "--prompt-preview",
+            "--role",
+            "qa",
+            "--job",
+            "latest",
+        ],
         &["pipeline", "start", REPO, "--from", "planner"],
         &["pipeline", "show", "latest"],
         &["pipeline", "on", REPO, "--exchange", "always"],

@@ -46,7 +46,8 @@ fn tool(advice: Advice) -> Option<Tool> {
         | Advice::AddAgent
         | Advice::EnableAgent
         | Advice::GiveInbox
-        | Advice::CreateToken => None,
+        | Advice::CreateToken
+        | Advice::StartPipeline => None,
     }
 }
 

@@ -1,8 +1,8 @@
 //! Requests for jobs, and jobs in answers.
 
 use domain::ids::{
-    AccountName, AgentName, BranchName, CommitSha, DeliveryId, JobId, PlanId, PullRef, RepoName,
-    SessionId,
+    AccountName, AgentName, BranchName, CommitSha, DeliveryId, JobId, PipelineId, PlanId, PullRef,
+    RepoName, RoleName, SessionId, StreamName,
 };
 use domain::priority::Priority;
 use domain::wake::Resume;
@@ -121,9 +121,44 @@ pub struct JobView {
     /// The newest orders about it and who gave them, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub orders: Vec<OrderView>,
+    /// What its prompt was made of, if it is an agent of a pipeline's layer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_source: Option<PromptSource>,
     /// What people and agents noted down about it; only where one job is shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
+}
+
+/// What the prompt of a pipeline's agent was made of: the same files and ids give the same bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PromptSource {
+    /// The run that asked for it; none for what implements a requirement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::Ulid>")]
+    pub pipeline_id: Option<PipelineId>,
+    /// The layer.
+    pub layer: String,
+    /// Its role, in a layer of roles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::RoleName>")]
+    pub role: Option<RoleName>,
+    /// The stream that it works in, if that is a named one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::StreamName>")]
+    pub stream: Option<StreamName>,
+    /// The file of its requirement, for a planner or an implementer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requirement: Option<String>,
+    /// The commit of the target branch whose `.jlo/` was read.
+    #[schemars(with = "form::CommitSha")]
+    pub target: CommitSha,
+    /// The commit of the worker branch whose `.jules/` was read.
+    #[schemars(with = "form::CommitSha")]
+    pub worker: CommitSha,
+    /// How many files are in it.
+    pub included: usize,
+    /// How many optional files were not there.
+    pub skipped: usize,
 }
 
 /// An order that was taken.

@@ -1,8 +1,8 @@
 //! Runs of pipelines, and requirements.
 
 use domain::ids::{
-    ArtefactId, BranchName, DeliveryId, JobId, PipelineId, RepoName, RoleName, SessionId,
-    StreamName,
+    ArtefactId, BranchName, CommitSha, DeliveryId, JobId, PipelineId, RepoName, RoleName,
+    SessionId, StreamName,
 };
 use domain::pipeline::MockTag;
 use jiff::Timestamp;
@@ -145,6 +145,10 @@ pub struct PipelineView {
     pub by: String,
     /// The longest wait for a step, in minutes.
     pub wait_minutes: u32,
+    /// The commit of the target branch up to which narrators had summed the code up before it began, if a run knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<form::CommitSha>")]
+    pub summed_up: Option<CommitSha>,
     /// Its steps, in their order.
     pub steps: Vec<StepView>,
     /// When it began.
@@ -213,7 +217,7 @@ pub struct PipelineWhy {
     pub pipeline_id: PipelineId,
     /// How far it is.
     pub state: String,
-    /// What is the case: pauses first, then the present step, then its agents that are not through.
+    /// What is the case: pauses first, then the present step, then its agents that are not through; once it is over, each step that failed.
     pub because: Vec<Reason>,
     /// Each step in a sentence.
     pub steps: Vec<StepWhy>,

@@ -196,6 +196,7 @@ impl Requirement {
     pub fn start(&self, keep_files: bool, now: Timestamp) -> Result<Self, NotNow> {
         let id = &self.reference.id;
         let refused = |code, why: &str| Err(NotNow::new(code, format!("requirement {id} {why}")));
+        self.must_be_free()?;
         match &self.state {
             RequirementState::Failed { .. } if self.file_gone => {
                 return refused(
@@ -203,7 +204,6 @@ impl Requirement {
                     "has no file any more: put the file back, and begin a run that finds it",
                 );
             }
-            RequirementState::Ready | RequirementState::Failed { .. } => {}
             RequirementState::Planning { .. } => {
                 return refused("not_ready", "is being planned: start it once it is ready");
             }
@@ -213,20 +213,13 @@ impl Requirement {
                     "is not planned yet: run the planner for it, and start it once it is ready",
                 );
             }
-            RequirementState::Implementing { .. } => {
-                return refused("taken", "is being implemented already");
-            }
-            RequirementState::Removing { job, by, .. } => {
-                let why = format!(
-                    "has its files removed, as {by} asked: cancel job {job}, or close its pull request, to keep them"
-                );
-                return refused("taken", &why);
-            }
-            RequirementState::Merged { .. }
+            RequirementState::Ready
+            | RequirementState::Failed { .. }
+            | RequirementState::Implementing { .. }
+            | RequirementState::Removing { .. }
+            | RequirementState::Merged { .. }
             | RequirementState::Tidying { .. }
-            | RequirementState::Tidied { .. } => {
-                return refused("merged", "is implemented and merged already");
-            }
+            | RequirementState::Tidied { .. } => {}
         }
         if self.attempt >= REQUIREMENT_ATTEMPTS_MAX {
             let why = format!("has used its {REQUIREMENT_ATTEMPTS_MAX} attempts");

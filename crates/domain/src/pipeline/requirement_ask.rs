@@ -2,6 +2,7 @@
 
 use super::requirement::PLANNERS_MAX;
 use super::{Requirement, RequirementState};
+use crate::refusal::NotNow;
 
 /// What people can ask of a requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +37,35 @@ impl Requirement {
             RequirementAsk::Plan => self.wants_planner(),
             RequirementAsk::Remove => self.is_removable(),
         }
+    }
+
+    /// Refuses a planner or a delivery for one that a delivery has taken already, or whose files go.
+    ///
+    /// # Errors
+    /// While it is being implemented or its files are being removed, and once it is implemented.
+    pub fn must_be_free(&self) -> Result<(), NotNow> {
+        let (code, why) = match &self.state {
+            RequirementState::Planning { .. }
+            | RequirementState::Unplanned { .. }
+            | RequirementState::Ready
+            | RequirementState::Failed { .. } => return Ok(()),
+            RequirementState::Implementing { .. } => {
+                ("taken", "is being implemented already".to_owned())
+            }
+            RequirementState::Removing { job, by, .. } => {
+                let why = format!(
+                    "has its files removed, as {by} asked: cancel job {job}, or close its pull request, to keep them"
+                );
+                ("taken", why)
+            }
+            RequirementState::Merged { .. }
+            | RequirementState::Tidying { .. }
+            | RequirementState::Tidied { .. } => {
+                ("merged", "is implemented and merged already".to_owned())
+            }
+        };
+        let id = &self.reference.id;
+        Err(NotNow::new(code, format!("requirement {id} {why}")))
     }
 
     /// Whether a planner may still expand it, which no run gives it any more, or not before the next one.

@@ -414,6 +414,17 @@ fn a_requirement_takes_what_is_not_refused_in_its_state() {
     let reason = "its session disappeared".to_owned();
     let unplanned = requirement(RequirementState::Unplanned { reason });
     assert_eq!(taken(&unplanned), ["plan", "remove"]);
+    for (known, code) in [
+        (&ready, None),
+        (&unplanned, None),
+        (&gone, None),
+        (&begun, Some("taken")),
+        (&removing, Some("taken")),
+        (&merged, Some("merged")),
+    ] {
+        let refused = known.must_be_free().err().map(|why| why.code);
+        assert_eq!(refused, code, "{known:?}");
+    }
 }
 
 #[test]

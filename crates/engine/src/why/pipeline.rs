@@ -1,6 +1,6 @@
 //! Explains what a run of a pipeline waits for: its pauses, its present step, and the jobs of that step.
 
-use domain::advice::Next;
+use domain::advice::{Advice, Next};
 use domain::ids::PipelineId;
 use domain::job::{Job, Phase};
 use domain::pipeline::{self, Exchange, Member, MemberState, Pipeline, PipelineStep, StepState};
@@ -18,11 +18,11 @@ pub struct PipelineWhy {
     pub pipeline: PipelineId,
     /// How far it is, in one word.
     pub state: &'static str,
-    /// What is the case: pauses first, then the present step, then its agents that are not through.
+    /// What is the case: pauses first, then the present step, then its agents that are not through; once it is over, each step that failed.
     pub because: Vec<Reasoned>,
     /// Each step in a sentence.
     pub steps: Vec<StepWhy>,
-    /// Advice about its jobs: orders that would be accepted now.
+    /// Advice: orders about its jobs that would be accepted now, or another run where steps of this one failed.
     pub next: Vec<Next>,
     /// The latest time of its next check.
     pub next_look: Option<Timestamp>,
@@ -45,7 +45,7 @@ impl Backend {
         let run = self.must::<Pipeline>(id).await?.value;
         let mut found = WhySubject::default();
         match run.current() {
-            None => found.because("over", "It is over."),
+            None => why_over(&mut found, &run),
             Some(place) => {
                 self.switches(&mut found, &run.repo).await?;
                 let step = &run.steps[place];
@@ -104,6 +104,21 @@ impl Backend {
             found.next.extend(new);
         }
         Ok(())
+    }
+}
+
+/// The steps of a run that failed, and that nothing of it is tried again.
+fn why_over(found: &mut WhySubject, run: &Pipeline) {
+    for (place, step) in run.failed_steps() {
+        let sentence = format!("{}: {}", step.kind, sentence(run, place));
+        found.because(step.state.word(), sentence);
+    }
+    if found.because.is_empty() {
+        return found.because("over", "It is over.");
+    }
+    found.because("over", "It is over: only another run tries that again.");
+    if run.is_begun_again() {
+        found.next.push(Advice::StartPipeline.about(&run.repo));
     }
 }
 

@@ -111,7 +111,7 @@ rules! {
     /// The settings cannot be used.
     Config, "config", Error, "correct the line";
     /// A role is scheduled that is not there.
-    ScheduledRole, "scheduled-role", Error, "add the role, or take it off the schedule";
+    ScheduledRole, "scheduled-role", Error, "add the role, or take it out of the settings";
     /// A prompt cannot be put together.
     Prompt, "prompt", Error, "correct what the sentence names";
     /// An event waits for a decision.
@@ -120,8 +120,8 @@ rules! {
     ShortText, "short-text", Warning, "say it in a whole sentence";
     /// A command that is to show something was left open.
     Vague, "vague-verification", Warning, "write what can be run or seen";
-    /// Two pending events about the same thing.
-    SimilarEvents, "similar-events", Warning, "delete one of the two";
+    /// A pending event about the same thing as another one, or as an open requirement.
+    SimilarEvents, "similar-events", Warning, "delete the event if the other file says it";
     /// A text tells the agent to read a file that could be included.
     ReadOrder, "read-order", Warning, "include the file in the template instead";
     /// A prompt holds a block twice.

@@ -16,6 +16,12 @@ const WAITING_DAYS_MAX: i32 = 7;
 /// How many proposals a persona makes in one run.
 const PROPOSALS: usize = 3;
 
+/// How alike two titles are that say the same, from 0 to 1: the pairs of letters that both have count, wherever they stand.
+const TITLE_LIKENESS_MIN: f64 = 0.85;
+
+/// With how many others that name one of its files an event is compared: the time for a heap of them does not grow with its square.
+const COMPARED_MAX: usize = 200;
+
 const EVENTS: &[Kind] = &[Kind::Pending, Kind::Decided];
 const REQUIREMENTS: &[Kind] = &[Kind::Requirement];
 
@@ -144,24 +150,57 @@ fn proposals(report: &mut Report, artefacts: &Artefacts) {
     }
 }
 
-/// The paths and the title by which two events are about the same thing.
-fn subject(event: &Artefact) -> (String, BTreeSet<&str>) {
-    let evidence = event.list("evidence").iter();
-    let paths = evidence.filter_map(|it| it.get("path")?.text());
-    (event.text("title").trim().to_lowercase(), paths.collect())
+/// What an event or a requirement is about: a title, and the files that it names.
+struct Subject<'a> {
+    file: &'a str,
+    title: String,
+    paths: BTreeSet<&'a str>,
 }
 
+impl<'a> Subject<'a> {
+    fn new(it: &'a Artefact, paths: impl Iterator<Item = &'a str>) -> Self {
+        Self {
+            file: &it.file,
+            title: it.text("title").trim().to_lowercase(),
+            paths: paths.collect(),
+        }
+    }
+
+    fn of_event(event: &'a Artefact) -> Self {
+        let evidence = event.list("evidence").iter();
+        Self::new(event, evidence.filter_map(|it| it.get("path")?.text()))
+    }
+
+    fn of_requirement(requirement: &'a Artefact) -> Self {
+        let areas = requirement.list("affected_areas").iter();
+        Self::new(requirement, areas.filter_map(Node::text))
+    }
+
+    /// Whether both say much the same. What has no title is told by that alone.
+    fn is_like(&self, other: &Self) -> bool {
+        let likeness = strsim::sorensen_dice(&self.title, &other.title);
+        !self.title.is_empty() && likeness >= TITLE_LIKENESS_MIN
+    }
+}
+
+/// A pending event that says what an open requirement covers, or another one has said.
 fn similar(report: &mut Report, artefacts: &Artefacts) {
-    let mut seen: BTreeMap<String, Vec<(&str, BTreeSet<&str>)>> = BTreeMap::new();
+    let open = artefacts.of(REQUIREMENTS).map(Subject::of_requirement);
+    let mut known: Vec<Subject<'_>> = open.collect();
     for event in artefacts.of(&[Kind::Pending]) {
-        let (title, paths) = subject(event);
-        let others = seen.entry(title).or_default();
-        let twin = others.iter().find(|(_, other)| !other.is_disjoint(&paths));
-        if let Some((twin, _)) = twin {
-            let what = format!("`{twin}` has the same title and a file in common");
+        let subject = Subject::of_event(event);
+        let near = known
+            .iter()
+            .filter(|other| !other.paths.is_disjoint(&subject.paths));
+        let mut near = near.take(COMPARED_MAX);
+        if let Some(twin) = near.find(|other| subject.is_like(other)) {
+            let what = format!(
+                "`{}` has much the same title and a file in common",
+                twin.file
+            );
             report.add(Rule::SimilarEvents, &event.file, event.line("title"), what);
         }
-        others.push((&event.file, paths));
+        known.push(subject);
     }
 }
 

@@ -311,6 +311,19 @@ fn two_events_about_one_thing_are_warned_about() {
         (found.rule, found.level),
         (Rule::SimilarEvents, Level::Warning)
     );
-    let other = twin.replace("A file stays open", "A lock is held");
-    assert_eq!(Repository::at_work().with(&path, &other).examine(), []);
+    for (title, place, is_told) in [
+        ("In aa11bb a file stays open", "src/read.rs", true),
+        ("In aa11bb a file stays open", "src/write.rs", false),
+        ("A lock is held in aa11bb", "src/read.rs", false),
+        // The open requirement is about it.
+        ("To close the file", "src/read.rs", true),
+        ("To close the file", "src/write.rs", false),
+    ] {
+        let other = twin.replace("A file stays open in aa11bb", title);
+        let other = other.replace("src/read.rs", place);
+        let found = Repository::at_work().with(&path, &other).examine();
+        let told: Vec<_> = found.iter().map(|it| (it.rule, it.file.as_str())).collect();
+        let wanted = (Rule::SimilarEvents, path.as_str());
+        assert_eq!(told, Vec::from_iter(is_told.then_some(wanted)), "{title}");
+    }
 }

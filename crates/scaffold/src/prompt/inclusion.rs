@@ -1,6 +1,6 @@
 //! What a template may include, and how it stands in the prompt.
 //!
-//! An included file is data: it is never rendered, and what sessions wrote is fenced. Nothing in it looks like a secret.
+//! An included file is data: it is never rendered, and what sessions or people wrote is fenced. Nothing in it looks like a secret.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -178,11 +178,20 @@ fn built_in(path: &TreePath) -> Option<Text> {
     Some(shown(path.clone(), Origin::BuiltIn, text))
 }
 
+/// Whether a text stands in a fence: it is no word of Gaffer's own, so it neither adds a section to the prompt nor hides one.
+fn is_fenced(path: &TreePath, origin: &Origin) -> bool {
+    match origin {
+        // The user's own roles are the only files of the target branch that are included.
+        Origin::Target => true,
+        Origin::Worker => is_written_by_sessions(path.as_str()),
+        Origin::BuiltIn | Origin::Schema(_) => false,
+    }
+}
+
 /// A text as it stands in a prompt.
 fn shown(path: TreePath, origin: Origin, text: &str) -> Text {
     let clean = presentable(text, TEXT_BYTES_MAX);
-    let seeded = matches!(origin, Origin::Schema(_));
-    let shown = if is_written_by_sessions(path.as_str()) && !seeded {
+    let shown = if is_fenced(&path, &origin) {
         fence(path.as_str(), &clean, TEXT_BYTES_MAX)
     } else {
         clean.trim_end().to_owned()

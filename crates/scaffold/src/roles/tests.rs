@@ -143,7 +143,7 @@ fn single_layers_traversal_and_doubles_are_refused() {
     let said = |error: Option<RoleError>| error.unwrap().to_string();
     assert_eq!(
         said(add(&tree, SETTINGS, Layer::Observers, &name("cov")).err()),
-        ".jlo/config.toml:12: `cov` is on the schedule; `enabled` there says whether it runs"
+        ".jlo/config.toml:12: `cov` is there already; `enabled` says whether it takes part"
     );
     for role in ["qa", "billing"] {
         let there = create(&tree, Layer::Observers, &name(role));
@@ -155,7 +155,7 @@ fn single_layers_traversal_and_doubles_are_refused() {
     );
     assert_eq!(
         said(delete(&tree, SETTINGS, Layer::Observers, &name("qa")).err()),
-        "the role `qa` has no file of its own and is not on the schedule"
+        "the role `qa` has no file of its own, and the settings do not name it"
     );
     let broken = add(&tree, "[run]\nx = 1\n", Layer::Observers, &name("qa"));
     assert!(said(broken.err()).starts_with(".jlo/config.toml:2: `x` is no key"));

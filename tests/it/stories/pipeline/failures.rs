@@ -1,5 +1,6 @@
 //! What goes wrong with a run or a requirement, who is told of it, and what goes on all the same.
 
+use domain::advice::Advice;
 use domain::delivery::{Act, Actor, Command, Delivery};
 use domain::governor::Limits;
 use domain::layer::Layer;
@@ -254,6 +255,41 @@ async fn a_requirement_that_gives_no_prompt_fails_before_it_costs_a_task() {
     let text = error.expect("an error").text;
     assert!(text.contains("has the label `nolabel`"), "{text}");
     assert_eq!(world.sandbox.counters().creates, 0);
+}
+
+/// A branch that may not be written, and a permission that is missing: another attempt would be refused like the first.
+#[tokio::test]
+async fn a_write_that_is_refused_is_told_once_and_ends_the_run_with_its_reason() {
+    for code in [403, 422] {
+        let source = piped(rules(Exchange::Auto, Implement::Human));
+        let world = world_of(source, vec![Story::layer()]).await;
+        let refused = Fault::new(Service::GitHub, "/git/refs", answers(code));
+        world.sandbox.faults().add(refused.on("POST"));
+        for run in 1..=2 {
+            let begun = begin(&world, EntryPoint::Decider).await;
+            assert_eq!(until_over(&world, &begun).await.word(), "failed");
+            world.step().await;
+            let asked = world.requests(Service::GitHub, "POST", "/git/refs");
+            assert_eq!(asked.len(), run, "one attempt in each run");
+            assert_eq!(world.wake_names(), ["error/pipeline"], "{code}");
+            let why = world.backend.pipeline_why(&begun.id).await;
+            let why = why.expect("an answer");
+            let told: Vec<_> = why.because.iter().map(|it| it.sentence.as_str()).collect();
+            let [failed, over] = told[..] else {
+                panic!("{told:?}");
+            };
+            assert!(failed.starts_with("bootstrap: It failed: "), "{failed}");
+            assert!(failed.contains(&code.to_string()), "{failed}");
+            assert_eq!(over, "It is over: only another run tries that again.");
+            assert_eq!(why.next, [Advice::StartPipeline.about(&REPO)]);
+        }
+        world.sandbox.faults().clear();
+        let begun = begin(&world, EntryPoint::Decider).await;
+        let over = until_over(&world, &begun).await;
+        assert_eq!(steps(&over)[0], "bootstrap done");
+        assert_eq!(because(&world, &begun).await, ["It is over."]);
+        world.finish().await;
+    }
 }
 
 /// Files that are too large are read no better by another look, so its delivery says why it gets no session.

@@ -1,7 +1,9 @@
 //! What stops a pull request of a pipeline, and what stops a run.
 
+use domain::ids::JobId;
 use domain::layer::Layer;
 use domain::pipeline::{EntryPoint, Exchange, Implement, MemberState, OWN_CHECKS};
+use domain::pull::OwnOutcome;
 use sandbox::github::{CheckSetup, Outcome};
 use sandbox::story::{Step, Story, Writing};
 use scaffold::roles;
@@ -235,12 +237,24 @@ async fn a_narrator_that_fails_stops_nobody() {
     assert_eq!(findings(&world), [""; 0]);
 }
 
+/// Those of our own checks that failed for the pull request of a job, with what they found.
+async fn failed_checks(world: &World, job: &JobId) -> Vec<(String, String)> {
+    let job = world.backend.must_job(job).await.expect("a job").value;
+    let pull = job.pull().expect("a pull request");
+    let found = world.backend.store.pull(pull).await.expect("a store");
+    let checks = found.expect("a pull request").value.pull.own_checks;
+    let results = checks.expect("checks").results.into_iter();
+    let failed = results.filter(|it| it.outcome == OwnOutcome::Failed);
+    failed.map(|it| (it.name, it.output)).collect()
+}
+
 #[tokio::test]
 async fn a_link_that_only_one_side_has_is_not_merged() {
     let source = piped(rules(Exchange::Auto, Implement::Auto));
-    let path = ".jules/exchange/requirements/abc123-odd.yml";
-    let text = "id: abc123\ntitle: Odd\nlabel: bugs\nsource_events: [gone00]\nacceptance_criteria:\n  - It is odd.\nrequires_deep_analysis: false\n";
-    let bad = writing("layer: decider", &[(path, text)]);
+    // Whole, so that nothing but the link is wrong with it.
+    let (path, text) = REAL[2];
+    let text = text.replace("rea002", "gone00");
+    let bad = writing("layer: decider", &[(path, text.as_str())]);
     let world = world_of(source, vec![bad, Story::layer()]).await;
     let begun = begin(&world, EntryPoint::Observers).await;
     let over = until_over(&world, &begun).await;
@@ -250,6 +264,15 @@ async fn a_link_that_only_one_side_has_is_not_merged() {
         panic!("{told:?}");
     };
     assert!(world.gives(job, "checks_failed").await);
+    assert_eq!(
+        failed_checks(&world, job).await,
+        [(
+            "jules/doctor".to_owned(),
+            format!(
+                "[ERROR] {path}:4: there is no decided event `gone00` (link): make both ends name each other"
+            )
+        )]
+    );
     let texts = world.sandbox.github().texts(REPO, "jules");
     assert!(!texts.expect("a branch").contains_key(path));
     assert_eq!(super::requirements(&world).await, []);

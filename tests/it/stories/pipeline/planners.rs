@@ -23,9 +23,14 @@ async fn world(stories: Vec<Story>) -> World {
 }
 
 async fn begin_planner(world: &World) -> Pipeline {
+    begin_planner_of(world, None).await
+}
+
+async fn begin_planner_of(world: &World, requirement: Option<&str>) -> Pipeline {
     let repo = REPO.parse().expect("a repository");
     let order = PipelineOrder::Only(PipelineAsk {
         layer: Some(Layer::Planner),
+        requirement: requirement.map(str::to_owned),
         ..PipelineAsk::default()
     });
     let begun = world.backend.start_pipeline(&repo, &order, "ann").await;
@@ -34,6 +39,13 @@ async fn begin_planner(world: &World) -> Pipeline {
 
 async fn planned(world: &World) -> String {
     let begun = begin_planner(world).await;
+    let over = until_over(world, &begun).await;
+    steps(&over).remove(0)
+}
+
+/// The same for the requirement that a person names.
+async fn planned_by_name(world: &World, path: &str) -> String {
+    let begun = begin_planner_of(world, Some(path)).await;
     let over = until_over(world, &begun).await;
     steps(&over).remove(0)
 }
@@ -128,4 +140,25 @@ async fn a_requirement_that_no_planner_expands_gets_three_and_is_left_to_people(
     for part in ["layer: implementer", path, "task: docs"] {
         assert!(prompt.contains(part), "{part}: {prompt}");
     }
+    // Its file still asks for deep analysis.
+    assert_eq!(
+        planned_by_name(&world, path).await,
+        "planner failed (requirement rea003 is being implemented already)"
+    );
+    assert_eq!(world.sandbox.counters().creates, 4);
+}
+
+#[tokio::test]
+async fn a_requirement_that_is_ready_is_refused_to_the_planner_that_is_named_for_it() {
+    let world = world(vec![Story::layer()]).await;
+    let (path, text) = REAL[2];
+    let ready = text.replace("deep_analysis: true", "deep_analysis: false");
+    push(&world, "jules", (path, &ready));
+    let why = "asks for no deep analysis: it can be implemented as it is";
+    assert_eq!(
+        planned_by_name(&world, path).await,
+        format!("planner failed (`{path}` {why})")
+    );
+    assert_eq!(world.sandbox.counters().creates, 0);
+    assert_eq!(requirements(&world).await, []);
 }

@@ -1,5 +1,7 @@
 //! From a time of the schedule to code that a person merges: who works when, and what each step waits for.
 
+use std::path::Path;
+
 use domain::delivery::{Act, Actor, Checkpoints, Command, Delivery, Phase, ReviewBy, RunStatus};
 use domain::event::{ErrorCause, Event, Occurrence};
 use domain::ids::{ArtefactId, JobId, RepoName};
@@ -11,14 +13,16 @@ use jiff::Timestamp;
 use sandbox::Service;
 use sandbox::github::PullState;
 use sandbox::story::{Step, Story};
+use scaffold::doctor;
+use scaffold::tree::{Entry, Tree};
 use tests::world::{REPO, SECOND, World, hour};
 
 use super::cleaning::has_files;
 use super::gates::writing;
 use super::trials::REAL;
 use super::{
-    CONFIG, begin, files, files_with, findings, members, piped, requirements, rules, steps, tree,
-    until_over, world_of, world_with,
+    CONFIG, begin, examined, files, files_with, findings, members, piped, requirements, rules,
+    steps, tree, until_over, world_of, world_with,
 };
 
 /// Six observers, and a time that comes soon.
@@ -224,6 +228,72 @@ async fn a_scheduled_run_leads_to_two_requirements_of_which_a_person_merges_one(
         "one of each session, bootstrap and tidying"
     );
     world.finish().await;
+    a_clone_is_in_order(&world, numbers[1]);
+}
+
+/// What git says in a folder.
+fn git(folder: &Path, args: &[&str]) -> String {
+    let mut git = std::process::Command::new("git");
+    let done = git.current_dir(folder).args(args).output().expect("git");
+    assert!(done.status.success(), "{args:?}: {done:?}");
+    String::from_utf8(done.stdout).expect("text")
+}
+
+/// Who clones the repository afterwards finds one commit for each merge on both branches, and files that the strict doctor passes.
+fn a_clone_is_in_order(world: &World, number: u64) {
+    let origin = world.sandbox.github().folder(REPO).expect("real git");
+    let clone = tempfile::tempdir().expect("a folder");
+    let folder = clone.path();
+    git(
+        folder,
+        &["clone", "--quiet", &origin.to_string_lossy(), "."],
+    );
+    git(folder, &["fsck", "--strict"]);
+    let subjects = |branch: &str| -> Vec<String> {
+        let log = git(folder, &["log", "--format=%s", branch]);
+        log.lines().map(str::to_owned).collect()
+    };
+    let code = subjects("origin/main");
+    let [merged, first] = &code[..] else {
+        panic!("{code:?}");
+    };
+    assert!(merged.ends_with(&format!("(#{number})")), "{merged}");
+    assert_eq!(first, "Initial commit");
+    let mut handed_on = subjects("origin/jules");
+    for subject in &mut handed_on {
+        // Behind it is the number of its pull request.
+        let title = subject.split(" (#").next().unwrap_or_default();
+        *subject = title.to_owned();
+    }
+    // Observers end in any order.
+    handed_on[3..8].sort();
+    let wanted = [
+        "Remove the files of an implemented requirement",
+        "planner",
+        "decider",
+        "observer consistency",
+        "observer cov",
+        "observer data_arch",
+        "observer librarian",
+        "observer taxonomy",
+        "narrator",
+        "Bring the worker branch of the pipeline up to date",
+        "Initial commit",
+    ];
+    assert_eq!(handed_on, wanted);
+    let found = examined(checked_out(folder, "main"), checked_out(folder, "jules"));
+    assert_eq!(doctor::exit_code(&found, true), 0, "{found:?}");
+}
+
+/// The files of a branch, as git puts them into the folder.
+fn checked_out(folder: &Path, branch: &str) -> Tree {
+    git(folder, &["checkout", "--quiet", branch]);
+    let listed = git(folder, &["ls-files"]);
+    let file = |path: &str| {
+        let text = std::fs::read_to_string(folder.join(path)).expect("a text");
+        (path.parse().expect("a path"), Entry::text(text))
+    };
+    listed.lines().map(file).collect()
 }
 
 /// The one that edits code is not merged, its pull request says so once, and the step goes on without it.

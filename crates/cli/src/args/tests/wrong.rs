@@ -430,7 +430,10 @@ const ROWS: &[Row] = &[
     ("workflow", &[]),
     ("workflow generate", &[&[("runner", Strict)]]),
     ("workflow run", &[REPO, URL, OF_LAYER]),
-    ("run", &[REPO, URL, OF_LAYER, &[("branch", Strict)]]),
+    (
+        "run",
+        &[REPO, URL, OF_LAYER, &[("branch", Strict), ("job", Strict)]],
+    ),
     ("mail", &[REPO, URL]),
     (
         "mail send",

@@ -60,8 +60,13 @@ fn a_built_in_role_is_taken_off_the_schedule_and_put_back() {
     assert_eq!(row(&repository, "qa"), "false true true");
     repository.run(&["role", "delete", "observers", "qa"]).ok();
     assert_eq!(row(&repository, "qa"), "false true null");
-    repository.run(&["role", "add", "observers", "qa"]).ok();
+    let clock = "No clock begins the innovators";
+    let added = repository.run(&["role", "add", "observers", "qa"]).ok();
+    assert!(!added.says(clock), "{added:?}");
     assert_eq!(row(&repository, "qa"), "false true true");
+    let added = ["role", "add", "innovators", "cli_seeder"];
+    let added = repository.run(&added).ok();
+    assert!(added.says(clock) && !added.says("schedule"), "{added:?}");
     let shown = repository.run(&["role", "show", "observers", "qa"]).ok();
     assert!(
         shown.stdout.starts_with("role: qa\nlayer: observers\n"),
@@ -76,7 +81,7 @@ fn roles_that_cannot_be_are_refused_and_nothing_changes() {
     for (arguments, named) in [
         (&["role", "add", "planner", "qa"][..], "is one agent"),
         (&["role", "create", "d", "mine"], "is one agent"),
-        (&["role", "add", "observers", "qa"], "on the schedule"),
+        (&["role", "add", "observers", "qa"], "`qa` is there already"),
         (&["role", "create", "observers", "qa"], "has a role `qa`"),
         (
             &["role", "add", "observers", "taxonmy"],

@@ -274,8 +274,15 @@ fn a_machine_without_gaffer_builds_it_or_says_what_it_needs() {
     assert_eq!((built.code, built.stdout.as_str()), (3, typed.as_str()));
 }
 
+/// The relay of a repository whose clock is that of Actions.
+pub(crate) fn relay() -> String {
+    let repository = repository("clock = \"actions\"\ncron = [\"0 20 * * *\"]");
+    generate(&repository, &[]);
+    repository.read(RELAY)
+}
+
 /// Runs the relay with an address and a token.
-fn relayed(relay: &str, url: &str, token: &str, from: &str) -> Ran {
+pub(crate) fn relayed(relay: &str, url: &str, token: &str, from: &str) -> Ran {
     let values = [
         ("vars.GAFFER_URL", url),
         ("secrets.GAFFER_TOKEN", token),
@@ -292,9 +299,7 @@ fn relayed(relay: &str, url: &str, token: &str, from: &str) -> Ran {
 
 #[test]
 fn the_step_of_the_relay_begins_a_run() {
-    let repository = repository("clock = \"actions\"\ncron = [\"0 20 * * *\"]");
-    generate(&repository, &[]);
-    let relay = repository.read(RELAY);
+    let relay = relay();
     let world = World::with_account();
     world.run(&["source", "add", "acme/shop"]).ok();
     let url = format!("http://{}", serve(&world));

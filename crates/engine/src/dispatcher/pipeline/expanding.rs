@@ -26,7 +26,7 @@ pub(super) const UNMADE_FOR: SignedDuration = SignedDuration::from_hours(1);
 
 impl Dispatcher {
     /// Those of the requirements that get a planner: one that no planner expands is left out, so that it keeps none behind it waiting. One that
-    /// a person named gets its planner all the same.
+    /// a person named, and that is free, gets its planner all the same.
     pub(super) async fn plannable(
         &self,
         pipeline: &Pipeline,

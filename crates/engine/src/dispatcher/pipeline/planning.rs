@@ -8,12 +8,14 @@ use std::collections::BTreeSet;
 use domain::failure::{FailureClass, Hindrance};
 use domain::ids::{BranchName, JobId, RepoName};
 use domain::layer::Layer;
-use domain::pipeline::{MEMBERS_MAX, Member, Pipeline, Plan, StepKind, TreeShas, refused};
+use domain::pipeline::{
+    FoundRequirement, MEMBERS_MAX, Member, Pipeline, Plan, Requirement, StepKind, TreeShas, refused,
+};
 use domain::policy::Source;
 use domain::redact::presentable;
 use scaffold::config::{self, Config};
 use scaffold::layout::{Layout, Paths, SYSTEM};
-use scaffold::prompt::{Records, Trees};
+use scaffold::prompt::{PromptError, Records, Trees};
 use scaffold::tree::Tree;
 use scaffold::{commits, doctor, exchange, pin, roles};
 
@@ -162,7 +164,7 @@ impl Dispatcher {
             (Err(why), _) => return Ok(Plan::Fail(why)),
             (_, Err(error)) => return Ok(Plan::Fail(error.to_string())),
         };
-        if let Err(why) = names_what_is_there(pipeline, layer, trees) {
+        if let Some(why) = self.refusal(pipeline, layer, trees).await? {
             return Ok(Plan::Fail(why));
         }
         let mut range = String::new();
@@ -207,6 +209,32 @@ impl Dispatcher {
             range,
             wait_minutes: Some(config.workflow.wait_minutes),
         })
+    }
+
+    /// Why what a person named is not worked on: it is not there, or it is a requirement that takes no planner.
+    async fn refusal(
+        &self,
+        pipeline: &Pipeline,
+        layer: Layer,
+        trees: &Trees,
+    ) -> Result<Option<String>, Error> {
+        let found = match names_what_is_there(pipeline, layer, trees) {
+            Ok(Some(found)) => found,
+            Ok(None) => return Ok(None),
+            Err(why) => return Ok(Some(why)),
+        };
+        // A trial takes what it made up, which no record is about.
+        if pipeline.ask.mock.is_none() {
+            let key = (pipeline.repo.clone(), found.reference.id.clone());
+            let known = self.backend.store.get::<Requirement>(&key).await?;
+            let free = known.map_or(Ok(()), |known| known.value.must_be_free());
+            if let Err(why) = free {
+                return Ok(Some(why.to_string()));
+            }
+        }
+        let path = found.reference.path.parse().ok();
+        let ready = path.filter(|_| !found.needs_planning);
+        Ok(ready.map(|path| PromptError::Ready(path).to_string()))
     }
 
     /// What a narrator sums up: the commits since the last summary, or the last ones of all. None if they changed
@@ -265,18 +293,22 @@ pub(super) fn settings_in(
     }
 }
 
-/// Whether what a person named is there: a stream, or the requirement of a planner.
-fn names_what_is_there(pipeline: &Pipeline, layer: Layer, trees: &Trees) -> Result<(), String> {
+/// Whether what a person named is there: a stream, or the requirement of a planner, which is returned.
+fn names_what_is_there(
+    pipeline: &Pipeline,
+    layer: Layer,
+    trees: &Trees,
+) -> Result<Option<FoundRequirement>, String> {
     let ask = &pipeline.ask;
     if let Some(stream) = &ask.stream {
         Layout::written_of(&trees.worker, stream).map_err(|error| error.to_string())?;
     }
     match (&ask.requirement, &ask.mock) {
         (Some(path), Some(tag)) if layer == Layer::Planner => {
-            of_trial(trees, (path, tag)).map(drop)
+            of_trial(trees, (path, tag)).map(Some)
         }
-        (Some(path), None) if layer == Layer::Planner => real(trees, path).map(drop),
-        (Some(_) | None, _) => Ok(()),
+        (Some(path), None) if layer == Layer::Planner => real(trees, path).map(Some),
+        (Some(_) | None, _) => Ok(None),
     }
 }
 

@@ -270,7 +270,7 @@ fn a_prompt_that_is_too_long_names_its_largest_parts() {
         .with(".jules/JULES.md", &rules)
         .with(".jlo/roles/narrator/role.yml", &role);
     let said = repository.refuses(&ask(Layer::Narrator));
-    let largest = "shorten `.jules/JULES.md` (20000), `.jlo/roles/narrator/role.yml` (19000), `";
+    let largest = "shorten `.jules/JULES.md` (20000), `.jlo/roles/narrator/role.yml` (19043), `";
     assert!(said.contains(largest), "{said}");
 
     let said = many_events(31_000).refuses(&ask(Layer::Decider));

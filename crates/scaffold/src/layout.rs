@@ -32,6 +32,9 @@ pub const OWN_ROLES: &str = ".jlo/roles";
 /// Where the user's tools and secrets are named, which no prompt ever holds.
 pub const SETUP: &str = ".jlo/setup";
 
+/// The same in the older generation.
+pub const OLDER_SETUP: &str = ".jules/setup";
+
 /// A generation of layouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {

@@ -112,6 +112,30 @@ fn the_older_tree_is_read_as_it_is() {
 }
 
 #[test]
+fn its_tools_and_values_count_until_newer_ones_are_chosen() {
+    let repository = repository();
+    repository.write(".jules/setup/env.toml", "GH_TOKEN = \"mine\"\n");
+    repository.run(&["setup", "gen"]).ok();
+    assert!(
+        repository
+            .read(".jlo/setup/install.sh")
+            .contains("\n# gh\n")
+    );
+    let secrets = repository.read(".jlo/setup/secrets.toml");
+    assert!(secrets.contains("GH_TOKEN = \"mine\"\n"), "{secrets}");
+    repository.write(".jlo/setup/tools.yml", "tools: [uv]\n");
+    repository.run(&["setup", "gen"]).ok();
+    let script = repository.read(".jlo/setup/install.sh");
+    assert!(
+        script.contains("\n# uv\n") && !script.contains("\n# gh\n"),
+        "{script}"
+    );
+    repository.write(".jlo/setup/tools.yml", "tools: []\n");
+    repository.write(".jules/setup/tools.yml", "tools: [ghh]\n");
+    repository.refuses(&["setup", "gen"], "`ghh`");
+}
+
+#[test]
 fn one_commit_moves_it_and_a_second_time_nothing_changes() {
     let repository = repository();
     let (before, tip) = (blobs(&repository), repository.git(&["rev-parse", "jules"]));

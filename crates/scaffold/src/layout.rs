@@ -250,11 +250,14 @@ impl Paths {
 
     /// Whether a file lies where requirements do: in their folder, or in the older generation in one of a label.
     pub fn holds_requirement(&self, path: &TreePath) -> bool {
-        let folder = path.folder();
-        let label = folder.strip_prefix(&*self.requirements);
-        let label = label.and_then(|rest| rest.strip_prefix('/'));
-        folder == self.requirements
-            || (self.is_older() && label.is_some_and(|label| !label.contains('/')))
+        path.folder() == self.requirements || self.label_of(path).is_some()
+    }
+
+    /// The label that the folder of a requirement stands for, in the older generation.
+    pub fn label_of<'p>(&self, path: &'p TreePath) -> Option<&'p str> {
+        let rest = path.folder().strip_prefix(&*self.requirements)?;
+        let label = rest.strip_prefix('/')?;
+        (self.is_older() && !label.contains('/')).then_some(label)
     }
 
     /// The folder of a layer, or where it would be made.
@@ -366,6 +369,30 @@ mod tests {
             let refused = Layout::written(&tree(&[file])).unwrap_err().to_string();
             assert!(refused.contains(file), "{refused}");
         }
+    }
+
+    #[test]
+    fn the_folder_of_an_older_requirement_says_its_label() {
+        let label = |paths: &Paths, path: &str| {
+            let path: TreePath = path.parse().unwrap();
+            paths.label_of(&path).map(str::to_owned)
+        };
+        let bugs = Some("bugs".to_owned());
+        let issue = ".jules/workstreams/generic/issues/bugs/a.yml";
+        assert_eq!(label(&WORKSTREAMS, issue), bugs);
+        let late = ".jules/workstreams/generic/exchange/issues/bugs/a.yml";
+        assert_eq!(label(&WORKSTREAMS_WITH_EXCHANGE, late), bugs);
+        for none in [
+            ".jules/workstreams/generic/issues/a.yml",
+            ".jules/workstreams/generic/issues/bugs/deep/a.yml",
+            ".jules/workstreams/generic/issues-old/bugs/a.yml",
+        ] {
+            assert_eq!(label(&WORKSTREAMS, none), None, "{none}");
+        }
+        assert_eq!(
+            label(&EXCHANGE, ".jules/exchange/requirements/bugs/a.yml"),
+            None
+        );
     }
 
     #[test]

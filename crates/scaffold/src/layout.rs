@@ -9,7 +9,7 @@ use domain::layer::{Cast, Layer};
 
 use crate::tree::{Tree, TreePath};
 
-pub use stream::{stream_of, streams};
+pub use stream::{schedule_file, stream_of, streams};
 
 /// The system's folder, on the worker branch.
 pub const SYSTEM: &str = ".jules";
@@ -58,9 +58,9 @@ pub enum LayoutError {
         /// A file of the older one.
         workstreams: TreePath,
     },
-    /// The older generation is there.
+    /// The older generation is there, and what is asked for is of the newer one alone.
     #[error(
-        "`{0}` is of the older layout with workstreams, in which nothing is written: migrate the repository first"
+        "`{0}` is of the older layout with workstreams, which does not have this: migrate the repository first"
     )]
     Workstreams(TreePath),
     /// A stream is named that is not there.
@@ -92,7 +92,12 @@ impl Layout {
         }
     }
 
-    /// The paths of the layout that a tree has: what is read.
+    /// Whether a tree is of the older generation.
+    pub fn is_older(tree: &Tree) -> bool {
+        Self::find(tree) == Ok(Self::Workstreams)
+    }
+
+    /// The paths of the layout that a tree has.
     pub fn paths(tree: &Tree) -> Result<&'static Paths, LayoutError> {
         match Self::find(tree)? {
             Self::Exchange => Ok(&EXCHANGE),
@@ -103,8 +108,8 @@ impl Layout {
         }
     }
 
-    /// The same where Gaffer itself writes, which it does in the newer generation only.
-    pub fn written(tree: &Tree) -> Result<&'static Paths, LayoutError> {
+    /// The same for what only the newer generation has: trial runs, innovators, and the system's files of this version.
+    pub fn newer(tree: &Tree) -> Result<&'static Paths, LayoutError> {
         match Self::find(tree)? {
             Self::Exchange => Ok(&EXCHANGE),
             Self::Workstreams => {
@@ -347,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn the_older_generation_is_read_and_not_written() {
+    fn the_older_generation_has_paths_of_its_own_and_lacks_what_the_newer_one_has() {
         for file in [
             ".jules/workstreams/generic/events/pending/.gitkeep",
             ".jules/workstreams/generic/exchange/issues/bugs/a.yml",
@@ -366,7 +371,8 @@ mod tests {
                 paths.requirements.contains("/exchange/"),
                 file.contains("/exchange/")
             );
-            let refused = Layout::written(&tree(&[file])).unwrap_err().to_string();
+            assert!(Layout::is_older(&tree(&[file])));
+            let refused = Layout::newer(&tree(&[file])).unwrap_err().to_string();
             assert!(refused.contains(file), "{refused}");
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! Nothing in it reaches an address or a key: `[jules_api]` is checked and never obeyed.
 
+mod agents;
 mod reader;
 mod stored;
 
@@ -20,7 +21,9 @@ use crate::fault::{Fault, line_at, shown};
 use crate::timetable;
 use reader::Reader;
 
-pub use stored::{Unusable, read};
+pub(crate) use agents::of_older;
+pub use agents::{DecidedBy, StreamAgents, agents};
+pub use stored::{Unusable, read, read_with};
 
 /// The longest wait for a step in minutes: a day, after which a person has looked.
 const WAIT_MINUTES_MAX: u32 = 24 * 60;
@@ -181,17 +184,22 @@ impl Config {
 
 /// Reads the settings, or says everything that is wrong with them.
 pub fn parse(file: &str, text: &str) -> Result<Config, Vec<Fault>> {
-    let document = Document::parse(text).map_err(|error| {
-        let line = line_at(text, error.span().map_or(0, |span| span.start));
-        let what = error.message().lines().next().unwrap_or_default();
-        vec![Fault::new(file, line, what)]
-    })?;
+    let document = document(file, text)?;
     let mut reader = Reader::new(file, text);
     let config = whole(&mut reader, document.as_table());
     match reader.faults() {
         faults if faults.is_empty() => Ok(config),
         faults => Err(faults),
     }
+}
+
+/// The text as TOML, or the line in which it is none.
+fn document<'t>(file: &str, text: &'t str) -> Result<Document<&'t str>, Vec<Fault>> {
+    Document::parse(text).map_err(|error| {
+        let line = line_at(text, error.span().map_or(0, |span| span.start));
+        let what = error.message().lines().next().unwrap_or_default();
+        vec![Fault::new(file, line, what)]
+    })
 }
 
 fn whole(reader: &mut Reader<'_>, root: &dyn TableLike) -> Config {

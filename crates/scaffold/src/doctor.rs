@@ -41,10 +41,10 @@ pub struct Circumstances {
 /// Everything that is wrong, in order of file and line.
 pub fn examine(trees: &Trees, circumstances: &Circumstances) -> Vec<Finding> {
     let mut report = Report::default();
-    structure::control(&mut report, &trees.target, &circumstances.version);
+    structure::control(&mut report, trees, &circumstances.version);
     structure::files(&mut report, trees);
     structure::apart(&mut report, trees);
-    let config = structure::config(&mut report, &trees.target);
+    let config = structure::config(&mut report, trees);
     naming::roles(&mut report, &trees.target);
     match Layout::paths(&trees.worker) {
         Err(error) => report.add(Rule::Layout, ".jules", 1, error.to_string()),
@@ -99,7 +99,7 @@ pub fn streams(config: &Config) -> Vec<StreamName> {
 
 /// The system's files and folders that are not there, with those of these streams: all that the doctor ever writes.
 pub fn fixes(worker: &Tree, streams: &[StreamName]) -> Vec<Asset> {
-    let Ok(paths) = Layout::written(worker) else {
+    let Ok(paths) = Layout::newer(worker) else {
         return Vec::new();
     };
     let mut missing = structure::expected(worker, paths, streams);
@@ -108,17 +108,20 @@ pub fn fixes(worker: &Tree, streams: &[StreamName]) -> Vec<Asset> {
     missing
 }
 
-/// The system's files where a tree has them, or gets them, with the folders of these streams: what bootstrap compares and writes.
+/// The system's files where a tree has them, or gets them, with the folders of these streams: what bootstrap compares and writes. The older
+/// generation gets none, since a tree is of one generation only.
 pub fn system(worker: &Tree, streams: &[StreamName]) -> Result<Vec<Asset>, LayoutError> {
-    let mut files = match Layout::written(worker) {
-        Ok(paths) => structure::expected(worker, paths, streams),
-        Err(LayoutError::Missing) => structure::expected(worker, &EXCHANGE, streams),
+    let paths = match Layout::paths(worker) {
+        Ok(paths) if paths.is_older() => return Ok(Vec::new()),
+        Ok(paths) => paths,
+        Err(LayoutError::Missing) => &EXCHANGE,
         Err(
             error @ (LayoutError::Both { .. }
             | LayoutError::Workstreams(_)
             | LayoutError::NoStream { .. }),
         ) => return Err(error),
     };
+    let mut files = structure::expected(worker, paths, streams);
     files.retain(|file| !is_kept_open(worker, file));
     Ok(files)
 }

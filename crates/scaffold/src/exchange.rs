@@ -85,6 +85,7 @@ pub fn requirement(tree: &Tree, paths: &Paths, path: &TreePath) -> Option<FoundR
     let sources = node.get("source_events").and_then(Node::list);
     let sources = sources.unwrap_or_default().iter().filter_map(Node::text);
     let sources: Vec<&str> = sources.collect();
+    let label = text("label").or_else(|| paths.label_of(path));
     Some(FoundRequirement {
         reference: RequirementRef {
             id,
@@ -92,7 +93,7 @@ pub fn requirement(tree: &Tree, paths: &Paths, path: &TreePath) -> Option<FoundR
             events: events(tree, paths, &sources),
         },
         title: presentable(&on_one_line(text("title")?), TITLE_CHARS_MAX),
-        label: known_label(tree, paths, text("label").unwrap_or_default()),
+        label: known_label(tree, paths, label.unwrap_or_default()),
         needs_planning: needs,
     })
 }

@@ -10,7 +10,7 @@ use domain::redact::presentable;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::config::{Config, Scheduled};
+use crate::config::{self, Config, Scheduled};
 use crate::exchange;
 use crate::layout::{Layout, LayoutError, streams};
 use crate::prompt::material;
@@ -154,7 +154,7 @@ pub fn inspect(
     Ok(Inspection {
         stream: stream.clone(),
         streams: streams(worker),
-        schedule: schedule(config, stream),
+        schedule: schedule(worker, config, stream),
         changes,
         events,
         requirements,
@@ -163,13 +163,11 @@ pub fn inspect(
     })
 }
 
-/// The roles that run in a stream; innovators are in none.
-fn schedule(config: &Config, stream: &StreamName) -> Schedule {
-    let observers = match config.workstreams.get(stream) {
-        Some(named) => named.observers.as_slice(),
-        None if stream.is_generic() => config.observers.as_slice(),
-        None => &[],
-    };
+/// The roles that run in a stream; innovators are in none. A schedule that cannot be read names none.
+fn schedule(worker: &Tree, config: &Config, stream: &StreamName) -> Schedule {
+    let agents = config::agents(config, worker).unwrap_or_default();
+    let own = agents.iter().find(|it| it.stream == *stream);
+    let observers = own.map(|it| it.observers.as_slice()).unwrap_or_default();
     let roles = |roles: &[Scheduled]| {
         let roles = roles.iter().map(|role| Role {
             name: role.name.clone(),

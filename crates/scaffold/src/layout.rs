@@ -9,7 +9,7 @@ use domain::layer::{Cast, Layer};
 
 use crate::tree::{Tree, TreePath};
 
-pub use stream::{stream_of, streams};
+pub use stream::{schedule_file, stream_of, streams};
 
 /// The system's folder, on the worker branch.
 pub const SYSTEM: &str = ".jules";
@@ -31,6 +31,9 @@ pub const OWN_ROLES: &str = ".jlo/roles";
 
 /// Where the user's tools and secrets are named, which no prompt ever holds.
 pub const SETUP: &str = ".jlo/setup";
+
+/// The same in the older generation.
+pub const OLDER_SETUP: &str = ".jules/setup";
 
 /// A generation of layouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,9 +58,9 @@ pub enum LayoutError {
         /// A file of the older one.
         workstreams: TreePath,
     },
-    /// The older generation is there.
+    /// The older generation is there, and what is asked for is of the newer one alone.
     #[error(
-        "`{0}` is of the older layout with workstreams, in which nothing is written: migrate the repository first"
+        "`{0}` is of the older layout with workstreams, which does not have this: migrate the repository first"
     )]
     Workstreams(TreePath),
     /// A stream is named that is not there.
@@ -89,7 +92,12 @@ impl Layout {
         }
     }
 
-    /// The paths of the layout that a tree has: what is read.
+    /// Whether a tree is of the older generation.
+    pub fn is_older(tree: &Tree) -> bool {
+        Self::find(tree) == Ok(Self::Workstreams)
+    }
+
+    /// The paths of the layout that a tree has.
     pub fn paths(tree: &Tree) -> Result<&'static Paths, LayoutError> {
         match Self::find(tree)? {
             Self::Exchange => Ok(&EXCHANGE),
@@ -100,8 +108,8 @@ impl Layout {
         }
     }
 
-    /// The same where Gaffer itself writes, which it does in the newer generation only.
-    pub fn written(tree: &Tree) -> Result<&'static Paths, LayoutError> {
+    /// The same for what only the newer generation has: trial runs, innovators, and the system's files of this version.
+    pub fn newer(tree: &Tree) -> Result<&'static Paths, LayoutError> {
         match Self::find(tree)? {
             Self::Exchange => Ok(&EXCHANGE),
             Self::Workstreams => {
@@ -247,11 +255,14 @@ impl Paths {
 
     /// Whether a file lies where requirements do: in their folder, or in the older generation in one of a label.
     pub fn holds_requirement(&self, path: &TreePath) -> bool {
-        let folder = path.folder();
-        let label = folder.strip_prefix(&*self.requirements);
-        let label = label.and_then(|rest| rest.strip_prefix('/'));
-        folder == self.requirements
-            || (self.is_older() && label.is_some_and(|label| !label.contains('/')))
+        path.folder() == self.requirements || self.label_of(path).is_some()
+    }
+
+    /// The label that the folder of a requirement stands for, in the older generation.
+    pub fn label_of<'p>(&self, path: &'p TreePath) -> Option<&'p str> {
+        let rest = path.folder().strip_prefix(&*self.requirements)?;
+        let label = rest.strip_prefix('/')?;
+        (self.is_older() && !label.contains('/')).then_some(label)
     }
 
     /// The folder of a layer, or where it would be made.
@@ -341,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn the_older_generation_is_read_and_not_written() {
+    fn the_older_generation_has_paths_of_its_own_and_lacks_what_the_newer_one_has() {
         for file in [
             ".jules/workstreams/generic/events/pending/.gitkeep",
             ".jules/workstreams/generic/exchange/issues/bugs/a.yml",
@@ -360,9 +371,34 @@ mod tests {
                 paths.requirements.contains("/exchange/"),
                 file.contains("/exchange/")
             );
-            let refused = Layout::written(&tree(&[file])).unwrap_err().to_string();
+            assert!(Layout::is_older(&tree(&[file])));
+            let refused = Layout::newer(&tree(&[file])).unwrap_err().to_string();
             assert!(refused.contains(file), "{refused}");
         }
+    }
+
+    #[test]
+    fn the_folder_of_an_older_requirement_says_its_label() {
+        let label = |paths: &Paths, path: &str| {
+            let path: TreePath = path.parse().unwrap();
+            paths.label_of(&path).map(str::to_owned)
+        };
+        let bugs = Some("bugs".to_owned());
+        let issue = ".jules/workstreams/generic/issues/bugs/a.yml";
+        assert_eq!(label(&WORKSTREAMS, issue), bugs);
+        let late = ".jules/workstreams/generic/exchange/issues/bugs/a.yml";
+        assert_eq!(label(&WORKSTREAMS_WITH_EXCHANGE, late), bugs);
+        for none in [
+            ".jules/workstreams/generic/issues/a.yml",
+            ".jules/workstreams/generic/issues/bugs/deep/a.yml",
+            ".jules/workstreams/generic/issues-old/bugs/a.yml",
+        ] {
+            assert_eq!(label(&WORKSTREAMS, none), None, "{none}");
+        }
+        assert_eq!(
+            label(&EXCHANGE, ".jules/exchange/requirements/bugs/a.yml"),
+            None
+        );
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub fn changes(
     today: Date,
 ) -> Result<Vec<Change>, MockError> {
     let tree = &trees.worker;
-    Layout::written(tree)?;
+    Layout::newer(tree)?;
     let paths = &*paths_of(trees, ask)?;
     checked(trees, ask, paths)?;
     let trial = Trial {
@@ -95,7 +95,7 @@ pub fn changes(
 
 /// The files of a trial run: what is removed after it.
 pub fn traces(tree: &Tree, tag: &MockTag) -> Vec<TreePath> {
-    let Ok(paths) = Layout::written(tree) else {
+    let Ok(paths) = Layout::newer(tree) else {
         return Vec::new();
     };
     let streams = paths.of_streams(tree);

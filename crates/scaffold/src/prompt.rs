@@ -31,6 +31,7 @@ pub use error::PromptError;
 pub(crate) use request::{checked, paths_of};
 
 pub use inclusion::{IncludeError, Included, Origin, Trees};
+pub use older::stream_of_role;
 
 /// How many events one decider gets at most, so that no id is missing if each becomes a requirement.
 const EVENTS_MAX: usize = 24;

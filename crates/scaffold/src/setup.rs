@@ -29,6 +29,12 @@ pub const SECRETS: &str = ".jlo/setup/secrets.toml";
 /// All values, in the older generation of this folder. It is read while none of the two is there, and never written.
 pub const ENV: &str = ".jlo/setup/env.toml";
 
+/// The tools that the user wants, where the older generation has them. They count while the newer file selects none.
+pub const OLDER_TOOLS: &str = ".jules/setup/tools.yml";
+
+/// All values, where the older generation has them.
+pub const OLDER_ENV: &str = ".jules/setup/env.toml";
+
 /// What installs the tools.
 pub const INSTALL: &str = ".jlo/setup/install.sh";
 

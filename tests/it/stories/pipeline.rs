@@ -8,6 +8,7 @@ mod gates;
 mod innovators;
 mod labels;
 mod narrators;
+mod older;
 mod planners;
 mod plans;
 mod proposals;
@@ -120,6 +121,11 @@ pub(super) fn push(world: &World, branch: &str, file: (&str, &str)) {
 
 /// The same with several files in one commit.
 fn push_all(world: &World, branch: &str, files: &[(&str, &str)]) {
+    push_from(world, (branch, branch), files);
+}
+
+/// The same on a branch that begins with another one.
+fn push_from(world: &World, (start, branch): (&str, &str), files: &[(&str, &str)]) {
     let folder = world.sandbox.github().folder(REPO).expect("real git");
     let clone = tempfile::tempdir().expect("a folder");
     let run = |args: &[&str]| {
@@ -134,7 +140,7 @@ fn push_all(world: &World, branch: &str, files: &[(&str, &str)]) {
         assert!(done.status.success(), "{args:?}: {done:?}");
     };
     let folder = folder.to_string_lossy();
-    run(&["clone", "--quiet", "--branch", branch, &folder, "."]);
+    run(&["clone", "--quiet", "--branch", start, &folder, "."]);
     for (path, text) in files {
         let file = clone.path().join(path);
         std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
@@ -142,7 +148,8 @@ fn push_all(world: &World, branch: &str, files: &[(&str, &str)]) {
     }
     run(&["add", "--all"]);
     run(&["commit", "--quiet", "--message", "By hand"]);
-    run(&["push", "--quiet", "origin", branch]);
+    let place = format!("HEAD:refs/heads/{branch}");
+    run(&["push", "--quiet", "origin", &place]);
     world.sandbox.advance();
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ::scaffold::assets::Asset;
 use ::scaffold::doctor;
-use ::scaffold::layout::{LayoutError, SYSTEM};
+use ::scaffold::layout::{Layout, SYSTEM};
 use ::scaffold::pin::{self, PIN};
 use ::scaffold::tree::Tree;
 use anyhow::Result;
@@ -17,23 +17,21 @@ use crate::error::Error;
 use crate::git::{Git, Written};
 use crate::render::Answer;
 
-/// Commits the system's files where they differ, and nothing where they do not.
+/// Commits the system's files where they differ, and nothing where they do not. In the older layout it only makes the branch.
 pub(super) fn run(git: &Git) -> Result<Answer> {
     let place = Place::read(git)?;
-    must_be_ours(&place.control)?;
     let worker = &place.branches.worker;
-    must_be_free(git, worker)?;
-    must_be_up_to_date(git, worker)?;
     // A branch that was fetched is gone on with; a new one begins with the code.
     let start = git.tip(worker)?.unwrap_or_else(|| place.code.clone());
     let tree = git.tree(&start, &[SYSTEM])?;
+    let is_older = Layout::is_older(&tree);
+    if !is_older || place.control.has(PIN) {
+        must_be_ours(&place.control)?;
+    }
+    must_be_free(git, worker)?;
+    must_be_up_to_date(git, worker)?;
     let files = doctor::system(&tree, &doctor::streams(&place.settings)).map_err(|error| {
-        let next = match error {
-            LayoutError::Workstreams(_) => "`gaffer scaffold migrate` moves it to the newer layout",
-            LayoutError::Missing | LayoutError::Both { .. } | LayoutError::NoStream { .. } => {
-                "`gaffer scaffold doctor` lists what is wrong"
-            }
-        };
+        let next = "`gaffer scaffold doctor` lists what is wrong";
         Error::unfit("bad_layout", error.to_string(), next)
     })?;
     let files = written(files);
@@ -41,13 +39,21 @@ pub(super) fn run(git: &Git) -> Result<Answer> {
     let put = git.put(worker, &start, (&files, subject))?;
     let count = files.len();
     let told = json!({ "branch": worker, "commit": put.tip, "moved": put.moved, "files": count });
-    Ok(Answer::new(told).line(if put.moved {
-        format!(
+    Ok(Answer::new(told).line(match (put.moved, is_older) {
+        (true, true) => format!(
+            "The branch {worker} has the files of the older layout, at {}. Push it.",
+            put.tip
+        ),
+        (false, true) => format!(
+            "The branch {worker} has the files of the older layout, beside which none is written: `gaffer scaffold migrate` moves them."
+        ),
+        (true, false) => format!(
             "The branch {worker} has all {count} files of the system, at {}. Push it.",
             put.tip
-        )
-    } else {
-        format!("The branch {worker} has all {count} files of the system already.")
+        ),
+        (false, false) => {
+            format!("The branch {worker} has all {count} files of the system already.")
+        }
     }))
 }
 

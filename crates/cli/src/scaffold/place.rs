@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use ::scaffold::config::{self, Config, Unusable};
-use ::scaffold::layout::CONTROL;
+use ::scaffold::layout::{CONTROL, SYSTEM};
 use ::scaffold::tree::Tree;
 use anyhow::Result;
 use domain::ids::{BranchName, CommitSha};
@@ -81,7 +81,8 @@ impl Place {
         let code = must_tip(git, &target)?;
         let control = git.tree(&code, &[CONTROL])?;
         let place = format!("{CONFIG} on the branch {target}");
-        let settings = config::read(&control).map_err(|error| match error {
+        let beside = beside(git, (&control, &code))?;
+        let settings = config::read_with(&control, &beside).map_err(|error| match error {
             Unusable::Missing if git.root().join(CONFIG).is_file() => uncommitted(&place),
             Unusable::Missing | Unusable::Faulty(_) => unusable(&place, &error),
         })?;
@@ -93,6 +94,16 @@ impl Place {
             control,
         })
     }
+}
+
+/// The system's files, where there are no settings: the older generation, which they show, does without. A worker branch that is not there
+/// yet begins with the code.
+fn beside(git: &Git, (control, code): (&Tree, &CommitSha)) -> Result<Tree> {
+    if control.has(CONFIG) || git.root().join(CONFIG).is_file() {
+        return Ok(Tree::default());
+    }
+    let tip = git.tip(&Branches::guess(None).worker)?;
+    git.tree(tip.as_ref().unwrap_or(code), &[SYSTEM])
 }
 
 /// The tip of a branch that has to be there.

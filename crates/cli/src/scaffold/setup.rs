@@ -1,14 +1,16 @@
 //! `gaffer setup`: what a session's machine gets installed.
 
+use ::scaffold::layout::OLDER_SETUP;
 use ::scaffold::setup::{
-    Catalogue, Component, ENV, Given, IGNORED, SECRETS, SetupError, TOOLS, VARS, Variable, plan,
+    Catalogue, Component, ENV, Given, IGNORED, OLDER_ENV, OLDER_TOOLS, SECRETS, SetupError, TOOLS,
+    VARS, Variable, plan, selected,
 };
 use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::bootstrap::must_write_here;
 use super::disk;
-use super::place::must_be_there;
+use super::place::{Branches, must_be_there};
 use crate::args::scaffold::SetupCommand;
 use crate::error::Error;
 use crate::git::Git;
@@ -27,12 +29,16 @@ fn generate(git: &Git) -> Result<Answer> {
     must_be_there(git.root())?;
     must_write_here(git)?;
     let read = |path| disk::read(git.root(), path);
-    let tools = read(TOOLS)?.ok_or_else(|| {
+    let tools = tools(git)?.ok_or_else(|| {
         let next = "list tools in it, such as `tools: [gh]`; `gaffer setup list` shows them";
         Error::unfit("no_tools", format!("there is no {TOOLS}"), next)
     })?;
     let (vars, secrets) = (read(VARS)?, read(SECRETS)?);
-    let (env, ignored) = (read(ENV)?, read(IGNORED)?);
+    let env = match read(ENV)? {
+        Some(env) => Some(env),
+        None => older(git, OLDER_ENV)?,
+    };
+    let ignored = read(IGNORED)?;
     let given = Given {
         vars: vars.as_deref(),
         secrets: secrets.as_deref(),
@@ -56,6 +62,34 @@ fn generate(git: &Git) -> Result<Answer> {
             "Fill in {VARS} and {SECRETS}; git ignores the second."
         )),
     })
+}
+
+/// The file that selects tools: the newer one, unless it selects none and the older one does.
+fn tools(git: &Git) -> Result<Option<String>> {
+    let (own, older) = (disk::read(git.root(), TOOLS)?, older(git, OLDER_TOOLS)?);
+    let is_older = !selects(TOOLS, own.as_deref())? && selects(OLDER_TOOLS, older.as_deref())?;
+    Ok(if is_older { older } else { own })
+}
+
+/// Whether a file selects any tool.
+fn selects(file: &str, text: Option<&str>) -> Result<bool> {
+    let Some(text) = text else {
+        return Ok(false);
+    };
+    let tools = selected(file, text.as_bytes()).map_err(|fault| refusal(fault.into()))?;
+    Ok(!tools.is_empty())
+}
+
+/// A file of the older generation's folder: as it lies in this folder, else as the worker branch has it.
+fn older(git: &Git, path: &str) -> Result<Option<String>> {
+    if let Some(text) = disk::read(git.root(), path)? {
+        return Ok(Some(text));
+    }
+    let Some(tip) = git.tip(&Branches::here(git).worker)? else {
+        return Ok(None);
+    };
+    let tree = git.tree(&tip, &[OLDER_SETUP])?;
+    Ok(tree.text(path).map(str::to_owned))
 }
 
 /// The components, all of them in short, or one or all in detail.

@@ -25,7 +25,7 @@ pub struct PipelineAsk {
     /// The only role that runs, in a layer of roles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<RoleName>,
-    /// The only stream that is worked in; without one all are, or with a role that of every repository.
+    /// The only stream that is worked in; without one all are, or with a role that of every repository, unless its own file names another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream: Option<StreamName>,
     /// The only requirement that is worked on, by its file.

@@ -2,7 +2,7 @@
 
 use super::{Config, parse};
 use crate::fault::Fault;
-use crate::layout::CONFIG;
+use crate::layout::{CONFIG, Layout};
 use crate::tree::Tree;
 
 /// Why the settings of a repository cannot be used.
@@ -28,4 +28,17 @@ fn told(faults: &[Fault]) -> String {
 pub fn read(control: &Tree) -> Result<Config, Unusable> {
     let text = control.text(CONFIG).ok_or(Unusable::Missing)?;
     parse(CONFIG, text).map_err(Unusable::Faulty)
+}
+
+/// The settings of a repository with this worker branch. The older generation does without a file, and has what counts without one.
+///
+/// # Errors
+/// When they are not there, or cannot be used.
+pub fn read_with(control: &Tree, worker: &Tree) -> Result<Config, Unusable> {
+    match read(control) {
+        Err(Unusable::Missing) if !control.has(CONFIG) && Layout::is_older(worker) => {
+            parse(CONFIG, "").map_err(Unusable::Faulty)
+        }
+        settings => settings,
+    }
 }

@@ -9,8 +9,8 @@ use domain::layer::Layer;
 
 use super::artefacts::{Artefacts, Kind};
 use super::finding::{Report, Rule};
-use crate::config::{Config, Scheduled};
-use crate::layout::{CONFIG, LayoutError, Paths, SYSTEM, streams};
+use crate::config::{Config, DecidedBy, Scheduled, of_older};
+use crate::layout::{CONFIG, LayoutError, Paths, SYSTEM, schedule_file, streams};
 use crate::prompt::material::labels;
 use crate::prompt::older;
 use crate::prompt::{Ask, Prompt, PromptError, Records, Trees, assemble, ids_wanted, roles};
@@ -49,6 +49,9 @@ pub(super) fn check(
     artefacts: &Artefacts,
 ) {
     let trees = &with_samples(trees, paths, artefacts);
+    if paths.is_older() {
+        older_agents(report, &trees.worker, paths);
+    }
     let mut asked = usual(&trees.worker, paths, config);
     for (layer, stream, scheduled) in scheduled(config) {
         if paths.is_older() {
@@ -169,6 +172,38 @@ fn scheduled(
         observers.chain(innovators).chain(named)
     });
     rows.filter(|(_, _, it)| it.enabled)
+}
+
+/// The schedules of the older generation can be read, and each agent that they enable has a list of files, which is of that stream.
+fn older_agents(report: &mut Report, worker: &Tree, paths: &Paths) {
+    let agents = match of_older(worker, paths) {
+        Ok(agents) => agents,
+        Err(faults) => {
+            for fault in faults {
+                report.add(Rule::Config, &fault.file, fault.line, fault.what);
+            }
+            return;
+        }
+    };
+    for it in agents.iter().filter(|it| it.runs) {
+        let enabled = it.observers.iter().filter(|role| role.enabled);
+        let observers = enabled.map(|role| (Layer::Observers, &role.name, role.line));
+        let decider = match &it.decider {
+            DecidedBy::Role(role) => Some((Layer::Decider, role, 1)),
+            DecidedBy::Layer | DecidedBy::Off => None,
+        };
+        for (layer, role, line) in observers.chain(decider) {
+            let listed = older::listed(worker, paths, layer);
+            let what = match listed.iter().find(|(name, _)| name == role) {
+                None => format!("the layer {layer} has no role `{role}`"),
+                Some((_, Some(of))) if *of != it.stream => {
+                    format!("the list of the role `{role}` is of the stream `{of}`")
+                }
+                Some(_) => continue,
+            };
+            report.add(Rule::ScheduledRole, &schedule_file(&it.stream), line, what);
+        }
+    }
 }
 
 /// A scheduled role that is there: the user's own, or one that comes with Gaffer.

@@ -10,7 +10,7 @@ use domain::redact::holds_secret;
 use super::finding::{Report, Rule};
 use crate::assets::{self, Asset};
 use crate::config::{self, Config, Unusable};
-use crate::layout::{CONFIG, CONTROL, Paths, SYSTEM, of_system};
+use crate::layout::{CONFIG, CONTROL, Layout, Paths, SYSTEM, of_system};
 use crate::pin::{self, PIN};
 use crate::prompt::Trees;
 use crate::prompt::material::labels;
@@ -18,15 +18,18 @@ use crate::setup;
 use crate::tree::{Content, Entry, TEXT_BYTES_MAX, Tree, TreePath};
 use crate::yaml;
 
-/// The version that wrote the user's files, and what git may not have of them.
-pub(super) fn control(report: &mut Report, tree: &Tree, ours: &str) {
-    if tree.text(PIN).is_none() {
+/// The version that wrote the user's files, which the older generation does without, and what git may not have of them.
+pub(super) fn control(report: &mut Report, trees: &Trees, ours: &str) {
+    let tree = &trees.target;
+    if tree.text(PIN).is_none() && !Layout::is_older(&trees.worker) {
         report.add(Rule::MissingControl, PIN, 1, "the file is not there");
     }
-    for file in [setup::SECRETS, setup::ENV]
-        .into_iter()
-        .filter(|file| tree.has(file))
-    {
+    let secret = [
+        (tree, setup::SECRETS),
+        (tree, setup::ENV),
+        (&trees.worker, setup::OLDER_ENV),
+    ];
+    for (_, file) in secret.into_iter().filter(|(tree, file)| tree.has(file)) {
         report.add(Rule::TrackedSecrets, file, 1, "git tracks the secrets");
     }
     let checked = tree.text(PIN).map(|text| pin::check(text, ours));
@@ -36,8 +39,8 @@ pub(super) fn control(report: &mut Report, tree: &Tree, ours: &str) {
 }
 
 /// The settings, if they can be used.
-pub(super) fn config(report: &mut Report, tree: &Tree) -> Option<Config> {
-    match config::read(tree) {
+pub(super) fn config(report: &mut Report, trees: &Trees) -> Option<Config> {
+    match config::read_with(&trees.target, &trees.worker) {
         Ok(config) => return Some(config),
         Err(Unusable::Missing) => {
             report.add(Rule::MissingControl, CONFIG, 1, "the file is not there");

@@ -5,7 +5,7 @@ use domain::ids::DeliveryId;
 use domain::priority::Priority;
 
 use super::*;
-use crate::layout::EXCHANGE;
+use crate::layout::{EXCHANGE, WORKSTREAMS};
 use crate::mock::Change;
 use crate::tree::Entry;
 
@@ -277,4 +277,31 @@ fn an_event_that_was_added_since_is_pending_again() {
     assert_eq!(all, [gone(path), gone(own), gone(late)]);
     let without = tree(&[(own, "id: aaa111\n")]);
     assert_eq!(removal(&without, &known(&[own])), [gone(own)]);
+}
+
+#[test]
+fn an_older_requirement_has_the_label_of_its_folder_and_goes_with_its_events() {
+    let path = ".jules/workstreams/generic/issues/bugs/abc123-retry.yml";
+    let event = ".jules/workstreams/generic/events/decided/aaa111-slow.yml";
+    let late = ".jules/workstreams/generic/events/decided/bbb222-late.yml";
+    let text = READY.replace("label: bugs\n", "");
+    let files = tree(&[(path, &text), (event, "id: aaa111\nissue_id: abc123\n")]);
+    let [found] = &requirements(&files, &WORKSTREAMS)[..] else {
+        panic!("no requirement");
+    };
+    assert_eq!(found.label, "bugs");
+    assert_eq!(found.reference.events, [event]);
+    let more = text.replace("gone00", "bbb222");
+    let files = tree(&[
+        (path, &more),
+        (event, "id: aaa111\nissue_id: abc123\n"),
+        (late, "id: bbb222\nissue_id: abc123\n"),
+    ]);
+    let gone = |path: &str| Change::Remove(path.parse().unwrap());
+    let again = Change::Write(
+        late.replace("decided", "pending").parse().unwrap(),
+        "id: bbb222\nissue_id: \"\"\n".to_owned(),
+    );
+    let removed = removal(&files, &found.reference);
+    assert_eq!(removed, [gone(path), gone(event), again, gone(late)]);
 }

@@ -122,7 +122,14 @@ fn the_older_generation_is_looked_into_where_its_files_are() {
             ".jules/workstreams/generic/issues/bugs/dd44ee.yml",
             "id: dd44ee\nlabel: bugs\nimplementation_ready: true\n",
         ),
+        (
+            ".jules/workstreams/generic/scheduled.toml",
+            "[observers]\nroles = [{ name = \"billing\" }]\n",
+        ),
     ]);
+    let roles: Vec<_> = found.schedule.observers.iter().collect();
+    assert_eq!(roles.len(), 1, "those of its own schedule");
+    assert_eq!(roles[0].name.as_str(), "billing");
     assert_eq!(found.events.decided[0].requirement, "dd44ee");
     assert_eq!(found.requirements[0].requires_deep_analysis, Some(false));
 }

@@ -36,24 +36,18 @@ fn folder(stream: &StreamName) -> String {
     format!("{STREAMS}/{stream}")
 }
 
+/// The file in which the older generation says who works in a stream.
+pub fn schedule_file(stream: &StreamName) -> String {
+    format!("{}/scheduled.toml", folder(stream))
+}
+
 impl Layout {
-    /// The paths of one stream of a tree: what is read.
+    /// The paths of one stream of a tree.
     ///
     /// # Errors
     /// When the tree has no layout, or no folder of that stream.
     pub fn paths_of(tree: &Tree, stream: &StreamName) -> Result<Cow<'static, Paths>, LayoutError> {
         Self::paths(tree)?.in_stream(tree, stream)
-    }
-
-    /// The same where Gaffer itself writes.
-    ///
-    /// # Errors
-    /// When the tree has no layout that is written, or no folder of that stream.
-    pub fn written_of(
-        tree: &Tree,
-        stream: &StreamName,
-    ) -> Result<Cow<'static, Paths>, LayoutError> {
-        Self::written(tree)?.in_stream(tree, stream)
     }
 }
 
@@ -152,7 +146,7 @@ mod tests {
     fn a_named_stream_has_an_exchange_of_its_own() {
         let files = tree(&FILES);
         assert_eq!(streams(&files), [stream("generic"), stream("billing")]);
-        let paths = Layout::written_of(&files, &stream("billing")).unwrap();
+        let paths = Layout::paths_of(&files, &stream("billing")).unwrap();
         assert_eq!(paths.stream(), stream("billing"));
         assert_eq!(
             paths.folders(),

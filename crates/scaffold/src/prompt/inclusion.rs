@@ -12,7 +12,7 @@ use domain::redact::presentable;
 
 use crate::assets;
 use crate::exchange;
-use crate::layout::{OWN_ROLES, SETUP, SYSTEM, is_written_by_sessions};
+use crate::layout::{OLDER_SETUP, OWN_ROLES, SETUP, SYSTEM, is_written_by_sessions};
 use crate::tree::{Content, InvalidPath, TEXT_BYTES_MAX, Tree, TreePath};
 
 /// The two trees that a prompt is made from, which are one and the same in a checked-out folder.
@@ -65,7 +65,7 @@ pub enum IncludeError {
     )]
     Outside(TreePath),
     /// It is part of the setup, which has secrets.
-    #[error("`{0}` is never included: `{SETUP}/` may hold secrets")]
+    #[error("`{0}` is never included: `{SETUP}/` and `{OLDER_SETUP}/` may hold secrets")]
     Setup(TreePath),
     /// It is not there.
     #[error("`{0}` is required and not there: bootstrap puts back the system's files")]
@@ -154,7 +154,10 @@ fn allowed(path: &str) -> Result<TreePath, IncludeError> {
         why,
     };
     let path = TreePath::from_str(path).map_err(wrong)?;
-    if path.below(SETUP).is_some() {
+    if [SETUP, OLDER_SETUP]
+        .iter()
+        .any(|folder| path.below(folder).is_some())
+    {
         return Err(IncludeError::Setup(path));
     }
     if path.below(SYSTEM).is_none() && path.below(OWN_ROLES).is_none() {

@@ -129,7 +129,8 @@ impl AskedRequirement {
         ready(ask, path, &node)?;
         let id = node.get("id").and_then(|id| id.text()?.parse().ok());
         let id: ArtefactId = id.ok_or_else(|| PromptError::RequirementId(path.clone()))?;
-        let label = node.get("label").and_then(Node::text).unwrap_or_default();
+        let label = node.get("label").and_then(Node::text);
+        let label = label.or_else(|| paths.label_of(path)).unwrap_or_default();
         let labels = labels(tree, paths);
         if !labels.iter().any(|known| known == label) {
             return Err(PromptError::UnknownLabel {

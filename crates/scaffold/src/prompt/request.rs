@@ -16,12 +16,11 @@ pub(crate) fn paths_of(trees: &Trees, ask: &Ask) -> Result<Cow<'static, Paths>, 
     let worker = &trees.worker;
     let paths = Layout::paths(worker)?;
     let stream = match ask.layer {
-        Layer::Observers | Layer::Decider => match &ask.stream {
-            None if paths.is_older() => {
-                older::List::read(worker, paths, ask.layer, ask.role.as_ref())?.stream
-            }
-            stream => stream.clone(),
-        },
+        Layer::Observers | Layer::Decider if paths.is_older() => {
+            let list = older::List::read(worker, paths, ask.layer, ask.role.as_ref())?;
+            list.stream(ask.stream.as_ref())?
+        }
+        Layer::Observers | Layer::Decider => ask.stream.clone(),
         Layer::Planner | Layer::Implementer => ask.requirement.as_ref().map(stream_of),
         Layer::Narrator | Layer::Innovators => None,
     };

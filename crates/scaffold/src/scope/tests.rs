@@ -3,7 +3,7 @@
 use super::Kind::{Added, Changed, Removed};
 use super::*;
 use crate::assets;
-use crate::layout::EXCHANGE;
+use crate::layout::{EXCHANGE, WORKSTREAMS};
 
 const CHANGES: &str = ".jules/exchange/changes.yml";
 const PENDING: &str = ".jules/exchange/events/pending/aa11bb-a-leak.yml";
@@ -262,5 +262,47 @@ fn an_agent_of_a_stream_touches_no_other_one() {
         assert!(stops(layer, &format!(".jules/{path}"), kind), "{path}");
         let other = format!(".jules/workstreams/other/{path}");
         assert!(stops(layer, &other, kind), "{other}");
+    }
+}
+
+#[test]
+fn the_older_generation_has_the_same_scopes_at_paths_of_its_own() {
+    let role: RoleName = "qa".parse().unwrap();
+    let stops = |layer, path: &str, kind| {
+        let scope = Scope {
+            layer,
+            role: Some(&role),
+            requirement: None,
+            protected: &[],
+        };
+        !violations(&WORKSTREAMS, &scope, &[change(path, kind)]).is_empty()
+    };
+    let event = ".jules/workstreams/generic/events/pending/aa11bb-a.yml";
+    let issue = ".jules/workstreams/generic/issues/bugs/cc22dd-a.yml";
+    for (layer, path, kind) in [
+        (Layer::Narrator, ".jules/changes/latest.yml", Changed),
+        (Layer::Observers, event, Added),
+        (Layer::Decider, event, Removed),
+        (Layer::Decider, issue, Added),
+    ] {
+        assert!(!stops(layer, path, kind), "{path}");
+    }
+    for (layer, path, kind) in [
+        (Layer::Observers, issue, Added),
+        (Layer::Observers, PENDING, Added),
+        (Layer::Decider, REQUIREMENT, Added),
+        (
+            Layer::Decider,
+            ".jules/workstreams/generic/scheduled.toml",
+            Changed,
+        ),
+        (
+            Layer::Decider,
+            ".jules/roles/deciders/triage/prompt.yml",
+            Changed,
+        ),
+        (Layer::Implementer, issue, Changed),
+    ] {
+        assert!(stops(layer, path, kind), "{path}");
     }
 }

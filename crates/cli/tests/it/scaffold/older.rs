@@ -1,4 +1,4 @@
-//! A repository of the older generation: read as it is, and moved to the newer layout by one commit.
+//! A repository of the older generation: read as it is, with and without the user's folder, and moved to the newer layout by one commit.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,11 +26,16 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// With that tree on the worker branch, of today, so that nothing waits for long.
+/// With that tree on the worker branch.
 fn repository() -> Repository {
     let repository = Repository::new();
     repository.run(&["scaffold", "init"]).ok();
     repository.commit("Set Gaffer up");
+    with_tree(repository)
+}
+
+/// The tree is of today, so that nothing waits for long.
+fn with_tree(repository: Repository) -> Repository {
     repository.git(&["branch", "jules"]);
     let mut found = Vec::new();
     files(Path::new(TREE), &mut found);
@@ -101,14 +106,70 @@ fn the_older_tree_is_read_as_it_is() {
     let told = repository.json(&["exchange", "inspect"]);
     assert_eq!(told["requirements"][0]["path"], READY);
     assert_eq!(told["events"]["pending"][0]["id"], "aa11bb");
-    let refused = repository.refused(&["scaffold", "bootstrap"]);
-    assert!(
-        refused.error.ends_with("migrate the repository first"),
-        "{refused:?}"
+    let told = repository.json(&["scaffold", "bootstrap"]);
+    assert_eq!(
+        (&told["moved"], &told["files"]),
+        (&json!(false), &json!(0)),
+        "nothing is written beside it"
     );
-    let shown = repository.run(&["scaffold", "bootstrap"]).stderr;
+    let shown = repository.run(&["scaffold", "bootstrap"]).ok().stdout;
     assert!(shown.contains("`gaffer scaffold migrate`"), "{shown}");
     assert_eq!(repository.state(), before);
+}
+
+#[test]
+fn without_the_users_folder_it_is_read_all_the_same_and_its_branch_is_made() {
+    let repository = with_tree(Repository::new());
+    let before = repository.state();
+    let examined = repository.run(&["scaffold", "doctor", "--strict"]).ok();
+    assert_eq!(examined.stdout, "0 errors, 0 warnings.\n");
+    let line = ["run", "observers", "--role", "qa", "--prompt-preview"];
+    let prompt = repository.run(&line);
+    let role = "# .jules/roles/observers/qa/role.yml\n";
+    assert!(
+        prompt.code == 0 && prompt.stdout.contains(role),
+        "{prompt:?}"
+    );
+    let told = repository.json(&["exchange", "inspect"]);
+    let observers = told["schedule"]["observers"].as_array().unwrap();
+    let names: Vec<_> = observers.iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, ["qa", "billing"], "those of its own schedule");
+    assert_eq!(repository.state(), before);
+
+    let tip = repository.git(&["rev-parse", "jules"]);
+    repository.git(&["update-ref", "refs/remotes/origin/jules", &tip]);
+    repository.git(&["branch", "-D", "jules"]);
+    let told = repository.json(&["scaffold", "bootstrap"]);
+    assert_eq!(
+        (&told["moved"], &told["commit"]),
+        (&json!(true), &json!(tip))
+    );
+    assert_eq!(repository.git(&["rev-parse", "jules"]), tip);
+    repository.refuses(&["scaffold", "migrate"], "gaffer scaffold init");
+}
+
+#[test]
+fn its_tools_and_values_count_until_newer_ones_are_chosen() {
+    let repository = repository();
+    repository.write(".jules/setup/env.toml", "GH_TOKEN = \"mine\"\n");
+    repository.run(&["setup", "gen"]).ok();
+    assert!(
+        repository
+            .read(".jlo/setup/install.sh")
+            .contains("\n# gh\n")
+    );
+    let secrets = repository.read(".jlo/setup/secrets.toml");
+    assert!(secrets.contains("GH_TOKEN = \"mine\"\n"), "{secrets}");
+    repository.write(".jlo/setup/tools.yml", "tools: [uv]\n");
+    repository.run(&["setup", "gen"]).ok();
+    let script = repository.read(".jlo/setup/install.sh");
+    assert!(
+        script.contains("\n# uv\n") && !script.contains("\n# gh\n"),
+        "{script}"
+    );
+    repository.write(".jlo/setup/tools.yml", "tools: []\n");
+    repository.write(".jules/setup/tools.yml", "tools: [ghh]\n");
+    repository.refuses(&["setup", "gen"], "`ghh`");
 }
 
 #[test]

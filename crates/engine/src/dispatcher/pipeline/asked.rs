@@ -3,9 +3,9 @@
 use domain::ids::{RoleName, StreamName};
 use domain::layer::Layer;
 use domain::pipeline::Pipeline;
-use scaffold::config::Config;
+use scaffold::config::{Config, DecidedBy, StreamAgents};
 use scaffold::layout::{Layout, Paths, stream_of};
-use scaffold::prompt::Trees;
+use scaffold::prompt::{Trees, stream_of_role};
 use scaffold::{exchange, mock};
 
 /// One agent of a layer, as it is asked for.
@@ -38,6 +38,23 @@ impl Asked {
         }
     }
 
+    /// Of a layer that is one agent.
+    fn of_stream(stream: &StreamName) -> Self {
+        Self {
+            stream: stream.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// The decider of a stream, unless it is switched off.
+    fn decider(agents: &StreamAgents) -> Option<Self> {
+        match &agents.decider {
+            DecidedBy::Layer => Some(Self::of_stream(&agents.stream)),
+            DecidedBy::Role(role) => Some(Self::of_role(role, &agents.stream)),
+            DecidedBy::Off => None,
+        }
+    }
+
     /// Of a planner or an implementer, which work in the stream of their requirement.
     fn of_requirement(path: String) -> Self {
         let stream = path.parse().ok().as_ref().map(stream_of);
@@ -49,20 +66,20 @@ impl Asked {
     }
 }
 
-/// The observers that run: the one that was asked for, or those that the settings enable, in the streams that run.
-pub(super) fn observers(pipeline: &Pipeline, config: &Config) -> Vec<Asked> {
-    let generic = StreamName::default();
+/// The observers that run: the one that was asked for, or those that are enabled, in the streams that run.
+pub(super) fn observers(pipeline: &Pipeline, agents: &[StreamAgents], trees: &Trees) -> Vec<Asked> {
     let only = pipeline.ask.stream.as_ref();
     if let Some(role) = &pipeline.ask.role {
-        return vec![Asked::of_role(role, only.unwrap_or(&generic))];
+        let own = || stream_of_role(&trees.worker, Layer::Observers, role);
+        let stream = only.cloned().or_else(own).unwrap_or_default();
+        return vec![Asked::of_role(role, &stream)];
     }
-    let named = config.streams();
-    let named = named.map(|(stream, settings)| (stream, settings.observers.as_slice()));
-    let streams = std::iter::once((&generic, config.observers.as_slice())).chain(named);
-    let wanted = streams.filter(|(stream, _)| only.is_none_or(|only| only == *stream));
+    let running = agents.iter().filter(|it| it.runs);
+    let wanted = running.filter(|it| only.is_none_or(|only| *only == it.stream));
     wanted
-        .flat_map(|(stream, roles)| {
-            exchange::enabled(roles).map(move |role| Asked::of_role(&role.name, stream))
+        .flat_map(|it| {
+            let roles = exchange::enabled(&it.observers);
+            roles.map(move |role| Asked::of_role(&role.name, &it.stream))
         })
         .collect()
 }
@@ -78,26 +95,26 @@ pub(super) fn innovators(pipeline: &Pipeline, config: &Config) -> Vec<Asked> {
     }
 }
 
-/// The deciders that run: one for each stream that has pending events, and for one of the settings that is not there, which fails at once.
-pub(super) fn deciders(pipeline: &Pipeline, config: &Config, trees: &Trees) -> Vec<Asked> {
-    let named = config.streams().filter(|(_, settings)| settings.decides());
-    let named = named.map(|(stream, _)| stream.clone());
-    let streams: Vec<_> = match &pipeline.ask.stream {
-        Some(only) => vec![only.clone()],
-        None => std::iter::once(StreamName::default())
-            .chain(named)
-            .collect(),
+/// The deciders that run: one for each stream that has pending events, and for one that is named and not there, which fails at once.
+pub(super) fn deciders(pipeline: &Pipeline, agents: &[StreamAgents], trees: &Trees) -> Vec<Asked> {
+    let asked: Vec<_> = match &pipeline.ask.stream {
+        // A person has it run, whatever is switched off.
+        Some(only) => {
+            let mut agents = agents.iter();
+            let own = agents.find(|it| it.stream == *only);
+            let own = own.and_then(Asked::decider);
+            vec![own.unwrap_or_else(|| Asked::of_stream(only))]
+        }
+        None => {
+            let running = agents.iter().filter(|it| it.runs);
+            running.filter_map(Asked::decider).collect()
+        }
     };
-    let waits = |stream: &StreamName| match Layout::written_of(&trees.worker, stream) {
+    let waits = |asked: &Asked| match Layout::paths_of(&trees.worker, &asked.stream) {
         Ok(paths) => has_event(pipeline, trees, &paths),
         Err(_) => true,
     };
-    let waiting = streams.into_iter().filter(waits);
-    let asked = waiting.map(|stream| Asked {
-        stream,
-        ..Asked::default()
-    });
-    asked.collect()
+    asked.into_iter().filter(waits).collect()
 }
 
 /// The requirements that ask to be thought through.

@@ -94,18 +94,18 @@ impl Dispatcher {
 
 /// The requirement of a file, or a sentence why there is none.
 pub(super) fn named(trees: &Trees, path: &str) -> Result<FoundRequirement, String> {
-    let paths = Layout::written(&trees.worker).map_err(|error| error.to_string())?;
+    let paths = Layout::paths(&trees.worker).map_err(|error| error.to_string())?;
     exchange::named(&trees.worker, paths, path).map_err(|error| error.to_string())
 }
 
 /// The same for a run that is real: no file of a trial is a requirement of it.
 pub(super) fn real(trees: &Trees, path: &str) -> Result<FoundRequirement, String> {
-    let paths = Layout::written(&trees.worker).map_err(|error| error.to_string())?;
+    let paths = Layout::paths(&trees.worker).map_err(|error| error.to_string())?;
     exchange::real(&trees.worker, paths, path).map_err(|error| error.to_string())
 }
 
 /// The same for the planner of a trial run, which works on what that trial made.
 pub(super) fn of_trial(trees: &Trees, asked: (&str, &MockTag)) -> Result<FoundRequirement, String> {
-    let paths = Layout::written(&trees.worker).map_err(|error| error.to_string())?;
+    let paths = Layout::paths(&trees.worker).map_err(|error| error.to_string())?;
     exchange::of_trial(&trees.worker, paths, asked).map_err(|error| error.to_string())
 }

@@ -64,7 +64,7 @@ impl Dispatcher {
             return Ok(());
         };
         let trees = self.trees_of(&pipeline.repo, shas, cache).await?;
-        let Ok(paths) = Layout::written(&trees.worker) else {
+        let Ok(paths) = Layout::paths(&trees.worker) else {
             return Ok(());
         };
         let mut noted = BTreeSet::new();
@@ -167,7 +167,7 @@ impl Dispatcher {
             return Ok(None);
         };
         let tree = self.system_tree(&known.repo, &tip).await?;
-        let Ok(paths) = Layout::written(&tree) else {
+        let Ok(paths) = Layout::paths(&tree) else {
             return Ok(None);
         };
         let mut found = exchange::requirements(&tree, paths).into_iter();

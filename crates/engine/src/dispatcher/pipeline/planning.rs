@@ -13,10 +13,9 @@ use domain::pipeline::{
 };
 use domain::policy::Source;
 use domain::redact::presentable;
-use scaffold::config::{self, Config};
-use scaffold::layout::{Layout, Paths, SYSTEM};
+use scaffold::config::{self, Config, StreamAgents};
+use scaffold::layout::{CONFIG, Layout, Paths, SYSTEM};
 use scaffold::prompt::{PromptError, Records, Trees};
-use scaffold::tree::Tree;
 use scaffold::{commits, doctor, exchange, pin, roles};
 
 use super::asked::{Asked, deciders, idle, innovators, observers, trial_of_code, unplanned};
@@ -106,7 +105,7 @@ impl Dispatcher {
             Err(why) => return Ok(Plan::Fail(why)),
         };
         let trees = self.trees_of(&pipeline.repo, &shas, cache).await?;
-        let config = match settings(trees, pipeline) {
+        let config = match settings(trees, (&pipeline.target, &pipeline.worker)) {
             Ok(config) => config,
             Err(why) => return Ok(Plan::Fail(why)),
         };
@@ -159,10 +158,9 @@ impl Dispatcher {
             Err(why) => return Ok(Plan::Fail(why)),
         };
         let trees = &self.trees_of(&pipeline.repo, &shas, cache).await?.clone();
-        let (config, paths) = match (settings(trees, pipeline), Layout::written(&trees.worker)) {
-            (Ok(config), Ok(paths)) => (config, paths),
-            (Err(why), _) => return Ok(Plan::Fail(why)),
-            (_, Err(error)) => return Ok(Plan::Fail(error.to_string())),
+        let (config, paths, agents) = match prepared(pipeline, layer, trees) {
+            Ok(prepared) => prepared,
+            Err(why) => return Ok(Plan::Fail(why)),
         };
         if let Some(why) = self.refusal(pipeline, layer, trees).await? {
             return Ok(Plan::Fail(why));
@@ -176,9 +174,9 @@ impl Dispatcher {
                 }
                 None => Vec::new(),
             },
-            Layer::Observers => observers(pipeline, &config),
+            Layer::Observers => observers(pipeline, &agents, trees),
             Layer::Innovators => innovators(pipeline, &config),
-            Layer::Decider => deciders(pipeline, &config, trees),
+            Layer::Decider => deciders(pipeline, &agents, trees),
             Layer::Planner => {
                 let asked = unplanned(pipeline, trees, paths);
                 self.plannable(pipeline, asked, (trees, paths)).await?
@@ -269,28 +267,48 @@ impl Dispatcher {
     }
 }
 
-/// The settings of the repository, if this Gaffer may work by them.
-fn settings(trees: &Trees, pipeline: &Pipeline) -> Result<Config, String> {
-    settings_in(&trees.target, (&pipeline.target, &pipeline.worker))
-}
-
-/// The same, in the user's files on the target branch.
-pub(super) fn settings_in(
-    files: &Tree,
+/// The settings of the repository, if this Gaffer may work by them. The older generation does without the user's files.
+pub(super) fn settings(
+    trees: &Trees,
     (target, worker): (&BranchName, &BranchName),
 ) -> Result<Config, String> {
-    let version = files.text(pin::PIN).ok_or_else(|| {
-        format!(
-            "`{}` is not on the branch `{target}`: begin with `gaffer scaffold init`, and push it",
-            pin::PIN
-        )
-    })?;
-    pin::check(version, OURS).map_err(|error| format!("{}: {error}", pin::PIN))?;
-    let config = config::read(files).map_err(|error| error.to_string())?;
-    match exchange::misfit(&config, target.as_str(), worker.as_str()) {
-        Some(why) => Err(why),
-        None => Ok(config),
+    let files = &trees.target;
+    match files.text(pin::PIN) {
+        Some(version) => {
+            pin::check(version, OURS).map_err(|error| format!("{}: {error}", pin::PIN))?;
+        }
+        None if Layout::is_older(&trees.worker) => {}
+        None => {
+            return Err(format!(
+                "`{}` is not on the branch `{target}`: begin with `gaffer scaffold init`, and push it",
+                pin::PIN
+            ));
+        }
     }
+    let config = config::read_with(files, &trees.worker).map_err(|error| error.to_string())?;
+    // A file that is not there names no branches.
+    let misfit = match files.has(CONFIG) {
+        true => exchange::misfit(&config, target.as_str(), worker.as_str()),
+        false => None,
+    };
+    misfit.map_or(Ok(config), Err)
+}
+
+/// The settings, the paths and the agents by which a layer is planned.
+fn prepared(
+    pipeline: &Pipeline,
+    layer: Layer,
+    trees: &Trees,
+) -> Result<(Config, &'static Paths, Vec<StreamAgents>), String> {
+    let config = settings(trees, (&pipeline.target, &pipeline.worker))?;
+    // The older generation has neither trial runs nor innovators.
+    let paths = match pipeline.ask.mock.is_some() || layer == Layer::Innovators {
+        true => Layout::newer(&trees.worker),
+        false => Layout::paths(&trees.worker),
+    };
+    let paths = paths.map_err(|error| error.to_string())?;
+    let agents = config::agents(&config, &trees.worker).map_err(|error| error.to_string())?;
+    Ok((config, paths, agents))
 }
 
 /// Whether what a person named is there: a stream, or the requirement of a planner, which is returned.
@@ -301,7 +319,7 @@ fn names_what_is_there(
 ) -> Result<Option<FoundRequirement>, String> {
     let ask = &pipeline.ask;
     if let Some(stream) = &ask.stream {
-        Layout::written_of(&trees.worker, stream).map_err(|error| error.to_string())?;
+        Layout::paths_of(&trees.worker, stream).map_err(|error| error.to_string())?;
     }
     match (&ask.requirement, &ask.mock) {
         (Some(path), Some(tag)) if layer == Layer::Planner => {
@@ -347,9 +365,10 @@ fn noted(
     Ok(prompt.note())
 }
 
-/// Refuses a role with an error in its file.
+/// Refuses a role with an error in its file. In the older generation its list names its files.
 fn must_be_usable(layer: Layer, member: &Member, trees: &Trees) -> Result<(), String> {
     let role = member.role.as_ref();
+    let role = role.filter(|_| !Layout::is_older(&trees.worker));
     let unusable = role.and_then(|role| roles::unusable(&trees.target, layer, role));
     unusable.map_or(Ok(()), Err)
 }

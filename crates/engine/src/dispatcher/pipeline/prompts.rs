@@ -38,7 +38,7 @@ impl Dispatcher {
     /// The files of requirements that deliveries have taken.
     async fn taken(&self, repo: &RepoName, trees: &Trees) -> Result<Vec<TreePath>, Error> {
         let mut taken = Vec::new();
-        let Ok(paths) = Layout::written(&trees.worker) else {
+        let Ok(paths) = Layout::paths(&trees.worker) else {
             return Ok(taken);
         };
         for found in exchange::requirements(&trees.worker, paths) {

@@ -157,15 +157,16 @@ impl Dispatcher {
         let made = match job.committed() {
             Some(made) => made.clone(),
             None => match self.recipe(job, recipe).await? {
-                None => return Ok(Prepared::Nothing),
+                None => {
+                    if let Recipe::Bootstrap(_) = recipe {
+                        self.begin_branch((repo, base), recipe).await?;
+                    }
+                    return Ok(Prepared::Nothing);
+                }
                 Some(commit) => self.commit_of(job, &commit).await?,
             },
         };
-        if git.tip(repo, base).await?.is_none() {
-            // A worker branch begins with the code.
-            let start = recipe.start();
-            self.writers.git.create_branch(repo, base, start).await?;
-        }
+        self.begin_branch((repo, base), recipe).await?;
         match git.tip(repo, branch).await? {
             // An earlier attempt went as far as this.
             Some(head) if head == made => {}
@@ -173,6 +174,19 @@ impl Dispatcher {
             None => self.writers.git.create_branch(repo, branch, &made).await?,
         }
         Ok(Prepared::Branch(made))
+    }
+
+    /// Makes the branch that the commit is for, if there is none: a worker branch begins with the code.
+    async fn begin_branch(
+        &self,
+        (repo, base): (&RepoName, &BranchName),
+        recipe: &Recipe,
+    ) -> Result<(), Error> {
+        if self.readers.git.tip(repo, base).await?.is_none() {
+            let start = recipe.start();
+            self.writers.git.create_branch(repo, base, start).await?;
+        }
+        Ok(())
     }
 
     /// Makes the commit, and saves which one it is before a branch names it: any other commit on that branch is not ours. One that an

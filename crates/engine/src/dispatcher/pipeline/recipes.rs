@@ -23,7 +23,7 @@ impl Dispatcher {
     ) -> Result<Option<NewCommit>, Error> {
         let (repo, message) = (&job.repo, job.title.clone());
         match recipe {
-            Recipe::Bootstrap(shas) => Ok(Some(self.bootstrap(repo, shas, message).await?)),
+            Recipe::Bootstrap(shas) => Ok(self.bootstrap(repo, shas, message).await?),
             Recipe::Tidy {
                 worker,
                 requirement,
@@ -51,13 +51,13 @@ impl Dispatcher {
     }
 
     /// The target's files with the worker's system folder in them, and the system's own files as they have to be: never
-    /// a conflict, since both branches are parents.
+    /// a conflict, since both branches are parents. None where a new branch begins with all of them.
     async fn bootstrap(
         &self,
         repo: &RepoName,
         shas: &TreeShas,
         message: String,
-    ) -> Result<NewCommit, Failure> {
+    ) -> Result<Option<NewCommit>, Failure> {
         let tree = self.readers.git.tree(repo, &shas.worker, &[SYSTEM]).await?;
         let control = self
             .readers
@@ -66,24 +66,28 @@ impl Dispatcher {
             .await?;
         let files = doctor::system(&tree, &streams(&control))
             .map_err(|error| Failure::new(FailureClass::Precondition, error.to_string()))?;
-        let written = files
+        let written: Vec<_> = files
             .into_iter()
             .filter(|file| tree.text(file.path.as_str()) != Some(file.text))
-            .map(|file| Edit::Write(file.path, file.text.to_owned()));
+            .map(|file| Edit::Write(file.path, file.text.to_owned()))
+            .collect();
+        if written.is_empty() && shas.worker == shas.target {
+            return Ok(None);
+        }
         let folder = SYSTEM.parse::<TreePath>().ok().filter(|_| !tree.is_empty());
         let taken = folder.map(|folder| Edit::TakeFolder(folder, shas.worker.clone()));
         let parents = match shas.worker == shas.target {
             true => vec![shas.worker.clone()],
             false => vec![shas.worker.clone(), shas.target.clone()],
         };
-        Ok(NewCommit {
+        Ok(Some(NewCommit {
             parents,
             files_of: shas.target.clone(),
             edits: taken.into_iter().chain(written).collect(),
             kept: Vec::new(),
             message,
             names_tree: false,
-        })
+        }))
     }
 }
 

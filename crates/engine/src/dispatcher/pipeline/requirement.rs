@@ -217,7 +217,7 @@ impl Dispatcher {
             Err(why) => return Ok(Plan::Fail(why)),
         };
         let trees = self.trees_of(&pipeline.repo, &shas, cache).await?;
-        let paths = match Layout::written(&trees.worker) {
+        let paths = match Layout::paths(&trees.worker) {
             Ok(paths) => paths,
             Err(error) => return Ok(Plan::Fail(error.to_string())),
         };

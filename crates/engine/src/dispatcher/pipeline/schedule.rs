@@ -1,8 +1,10 @@
 //! Runs that begin by themselves: when the settings of a repository say so, each time once.
 
+use std::sync::Arc;
+
 use domain::event::Event;
 use domain::failure::{Failure, FailureClass};
-use domain::ids::RepoName;
+use domain::ids::{BranchName, CommitSha, RepoName};
 use domain::merge::Hold;
 use domain::pipeline::EntryPoint;
 use domain::policy::Source;
@@ -10,9 +12,13 @@ use domain::schedule::{self, Reading, Schedule, ScheduleSettings, Times};
 use domain::step::Step;
 use jiff::Timestamp;
 use scaffold::config::{Clock, Config};
+use scaffold::layout::CONFIG;
+use scaffold::pin::PIN;
+use scaffold::prompt::Trees;
 use scaffold::timetable::Timetable;
+use scaffold::tree::Tree;
 
-use super::planning::settings_in;
+use super::planning::settings;
 use crate::backend::{DECIDE_AGAIN_MAX, Error};
 use crate::dispatcher::Dispatcher;
 use crate::keys;
@@ -170,10 +176,30 @@ impl Dispatcher {
             return Ok(Reading::Unchanged);
         }
         let files = self.control_tree(repo, &tip).await?;
-        Ok(match settings_in(&files, (target, &rules.worker)) {
+        let worker = self.beside(&files, (repo, &rules.worker), &tip).await?;
+        let trees = Trees {
+            target: Arc::new(files),
+            worker: Arc::new(worker),
+        };
+        Ok(match settings(&trees, (target, &rules.worker)) {
             Ok(config) => Reading::Settings(tip, asked_for(&config)),
             Err(reason) => unreadable(reason),
         })
+    }
+
+    /// The system's files, where some of the user's are not there: the older generation, which they show, does without those. A worker branch
+    /// that is not there yet begins with the code.
+    async fn beside(
+        &self,
+        files: &Tree,
+        (repo, worker): (&RepoName, &BranchName),
+        code: &CommitSha,
+    ) -> Result<Tree, Error> {
+        if files.has(CONFIG) && files.has(PIN) {
+            return Ok(Tree::default());
+        }
+        let tip = self.readers.git.tip(repo, worker).await?;
+        self.system_tree(repo, tip.as_ref().unwrap_or(code)).await
     }
 }
 

@@ -37,9 +37,7 @@ fn only_its_missing_lists_are_told_of_a_whole_one() {
     // The requirement is ready, and there is no list for an implementer.
     let findings = repository().examine();
     assert_eq!(places(&findings), [(Rule::Prompt, ISSUE, 1)]);
-    let list = "contracts: [.jules/JULES.md]\n";
-    let whole = repository().with(".jules/roles/implementers/one/prompt.yml", list);
-    assert_eq!(places(&whole.examine()), []);
+    assert_eq!(places(&whole().examine()), []);
 }
 
 #[test]
@@ -121,5 +119,50 @@ fn nothing_is_written_beside_it() {
     let missing = findings.iter().find(|it| it.rule == Rule::MissingSystem);
     let remedy = missing.unwrap().remedy;
     assert!(remedy.contains("`gaffer scaffold migrate`"), "{remedy}");
-    assert!(system(&repository().tree, &[]).is_err());
+    assert_eq!(system(&repository().tree, &[]), Ok(Vec::new()));
+}
+
+/// With a list for each layer that has something to do.
+fn whole() -> Repository {
+    let list = "contracts: [.jules/JULES.md]\n";
+    repository().with(".jules/roles/implementers/one/prompt.yml", list)
+}
+
+#[test]
+fn it_does_without_the_users_folder_and_its_values_are_no_matter_of_git() {
+    let bare = whole().without(CONFIG).without(PIN);
+    assert_eq!(places(&bare.examine()), []);
+    let env = ".jules/setup/env.toml";
+    assert_eq!(
+        places(&whole().with(env, "a = 1\n").examine()),
+        [(Rule::TrackedSecrets, env, 1)]
+    );
+}
+
+#[test]
+fn what_its_schedules_name_has_a_list_in_that_stream() {
+    let file = ".jules/workstreams/generic/scheduled.toml";
+    let both =
+        "version = 1\n[observers]\nroles = [\n  { name = \"qa\" },\n  { name = \"gone\" },\n]\n";
+    let one = both.replace("  { name = \"gone\" },\n", "");
+    assert_eq!(places(&whole().with(file, &one).examine()), []);
+    assert_eq!(
+        places(&whole().with(file, both).examine()),
+        [(Rule::ScheduledRole, file, 5)]
+    );
+    let elsewhere = whole()
+        .with(file, &one)
+        .with(
+            OBSERVER,
+            "workstream: billing\ncontracts: [.jules/JULES.md]\n",
+        )
+        .with(".jules/workstreams/billing/events/pending/.gitkeep", "");
+    assert_eq!(
+        places(&elsewhere.examine()),
+        [(Rule::ScheduledRole, file, 4)]
+    );
+    assert_eq!(
+        places(&whole().with(file, "version = 2\n").examine()),
+        [(Rule::Config, file, 1)]
+    );
 }

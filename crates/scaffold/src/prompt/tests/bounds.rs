@@ -96,8 +96,11 @@ fn a_template_reads_nothing_outside_its_folders() {
 
 #[test]
 fn the_setup_is_refused_by_name_since_it_has_secrets() {
-    let said = narrator("{{ include_required('.jlo/setup/secrets.toml') }}");
-    assert!(said.contains("`.jlo/setup/` may hold secrets"), "{said}");
+    for file in [".jlo/setup/secrets.toml", ".jules/setup/env.toml"] {
+        let said = narrator(&format!("{{{{ include_required('{file}') }}}}"));
+        assert!(said.contains("/setup/` may hold secrets"), "{said}");
+        assert!(said.contains(&format!("`{file}`")), "{said}");
+    }
 }
 
 #[test]

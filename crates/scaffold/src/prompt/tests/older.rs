@@ -187,3 +187,74 @@ fn a_role_is_named_where_there_are_several() {
         said(Layer::Innovators, None).contains("`.jules/roles/innovators/prompt.yml` is not there")
     );
 }
+
+#[test]
+fn roles_lie_beside_their_layer_or_below_roles_in_it() {
+    let list = ".jules/roles/observers/roles/billing/prompt.yml";
+    let repository = repository().with(list, "contracts: [.jules/JULES.md]\n");
+    let of = |role: &str| Ask {
+        role: Some(role.parse().unwrap()),
+        ..asked(Layer::Observers)
+    };
+    for role in ["qa", "billing"] {
+        assert!(repository.assemble(&of(role)).is_ok(), "{role}");
+    }
+    let said = repository.refuses(&of("biling"));
+    assert!(said.contains("did you mean `billing`?"), "{said}");
+}
+
+#[test]
+fn a_list_works_in_no_other_stream_than_the_one_it_names() {
+    let list = "contracts: [.jules/JULES.md]\nworkstream: billing\n";
+    let named = repository()
+        .with(LIST, list)
+        .with(".jules/workstreams/billing/events/pending/.gitkeep", "");
+    let in_stream = |stream: &str| Ask {
+        stream: Some(stream.parse().unwrap()),
+        ..asked(Layer::Observers)
+    };
+    assert!(named.assemble(&in_stream("billing")).is_ok());
+    let said = named.refuses(&in_stream("generic"));
+    let why = "qa/prompt.yml:2: the list is of the stream `billing`, and not of `generic`";
+    assert!(said.ends_with(why), "{said}");
+    let own = |tree: &Tree| stream_of_role(tree, Layer::Observers, &"qa".parse().unwrap());
+    assert_eq!(own(&named.tree), Some("billing".parse().unwrap()));
+    assert_eq!(own(&repository().tree), None);
+    assert_eq!(own(&Repository::new().tree), None);
+}
+
+#[test]
+fn of_several_planners_the_first_works_and_a_folder_may_say_the_label() {
+    let issue = requirement_text("bugs", true).replace("label: bugs\n", "");
+    let planned = repository()
+        .with(
+            ".jules/roles/planners/two/prompt.yml",
+            "contracts: [gone]\n",
+        )
+        .with(ISSUE, &issue);
+    assert!(planned.assemble(&asked(Layer::Planner)).is_ok());
+    let ready = requirement_text("bugs", false).replace("label: bugs\n", "");
+    let prompt = planned
+        .with(ISSUE, &ready)
+        .assemble(&asked(Layer::Implementer));
+    let text = prompt.unwrap().text;
+    let branch = "`jules-implementer-bugs-id0000-close-the-file`";
+    assert!(text.contains(branch), "{text}");
+}
+
+#[test]
+fn an_implementer_gets_the_plan_that_another_one_made() {
+    let records = Records {
+        plan: "First the test.".to_owned(),
+        ..Records::default()
+    };
+    let planned = Ask {
+        records,
+        ..asked(Layer::Implementer)
+    };
+    let text = repository().assemble(&planned).unwrap().text;
+    assert!(
+        text.contains("---\n# The plan\nFirst the test.\n"),
+        "{text}"
+    );
+}

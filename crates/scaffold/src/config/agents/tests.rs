@@ -1,0 +1,118 @@
+//! Who works in which stream, in both generations.
+
+use super::*;
+use crate::config::parse;
+use crate::tree::Entry;
+
+const LIST: &str = "contracts: [.jules/JULES.md]\n";
+const SCHEDULE: &str = ".jules/workstreams/generic/scheduled.toml";
+
+fn found(files: &[(&str, &str)]) -> Result<Vec<StreamAgents>, Unusable> {
+    let config = parse("c", "[observers]\nroles = [{ name = \"taxonomy\" }]\n").unwrap();
+    let file = |(path, text): &(&str, &str)| (path.parse().unwrap(), Entry::text(*text));
+    let tree: Tree = files.iter().map(file).collect();
+    agents(&config, &tree)
+}
+
+/// The streams with their observers that are enabled, and with who decides.
+fn told(files: &[(&str, &str)]) -> Vec<String> {
+    let line = |it: &StreamAgents| {
+        let enabled = it.observers.iter().filter(|role| role.enabled);
+        let observers: Vec<_> = enabled.map(|role| role.name.as_str()).collect();
+        let decider = match &it.decider {
+            DecidedBy::Layer => "the layer",
+            DecidedBy::Role(role) => role.as_str(),
+            DecidedBy::Off => "off",
+        };
+        let runs = if it.runs { "runs" } else { "rests" };
+        format!("{} {runs}: {}; {decider}", it.stream, observers.join(" "))
+    };
+    found(files).unwrap().iter().map(line).collect()
+}
+
+#[test]
+fn in_the_newer_generation_the_settings_say_it() {
+    let newer = told(&[(".jules/exchange/changes.yml", "")]);
+    assert_eq!(newer, ["generic runs: taxonomy; the layer"]);
+}
+
+#[test]
+fn in_the_older_one_each_list_works_in_the_stream_that_it_names() {
+    let billing = format!("workstream: billing\n{LIST}");
+    let gone = format!("workstream: gone\n{LIST}");
+    let agents = told(&[
+        (".jules/roles/observers/qa/prompt.yml", LIST),
+        (".jules/roles/observers/roles/qa/prompt.yml", LIST),
+        (".jules/roles/observers/roles/zeta/prompt.yml", &billing),
+        (".jules/roles/observers/roles/zz/prompt.yml", &gone),
+        (".jules/roles/deciders/triage/prompt.yml", LIST),
+        (".jules/workstreams/billing/events/pending/.gitkeep", ""),
+    ]);
+    assert_eq!(
+        agents,
+        [
+            "generic runs: qa; triage",
+            "billing runs: zeta; the layer",
+            "gone runs: zz; the layer",
+        ]
+    );
+}
+
+#[test]
+fn a_schedule_goes_before_the_lists_for_what_it_says() {
+    let billing = format!("workstream: billing\n{LIST}");
+    let schedule = "version = 1\nenabled = true\n[observers]\nroles = [{ name = \"qa\" }, { name = \"cov\", enabled = false }]\n[deciders]\nroles = [{ name = \"one\", enabled = false }, { name = \"two\" }, { name = \"three\" }]\n";
+    let agents = told(&[
+        (".jules/roles/observers/other/prompt.yml", LIST),
+        (".jules/roles/observers/zeta/prompt.yml", &billing),
+        (SCHEDULE, schedule),
+        (
+            ".jules/workstreams/billing/scheduled.toml",
+            "enabled = false\n",
+        ),
+        (
+            ".jules/workstreams/late/scheduled.toml",
+            "[deciders]\nroles = []\n",
+        ),
+    ]);
+    assert_eq!(
+        agents,
+        [
+            "generic runs: qa; two",
+            "billing rests: zeta; the layer",
+            "late runs: ; off",
+        ]
+    );
+}
+
+#[test]
+fn a_schedule_that_cannot_be_used_names_file_and_line() {
+    let said = |text: &str| found(&[(SCHEDULE, text)]).unwrap_err().to_string();
+    let misspelt = said("\nversoin = 1\n");
+    assert!(
+        misspelt.starts_with(&format!("{SCHEDULE}:2: ")),
+        "{misspelt}"
+    );
+    assert!(misspelt.contains("did you mean `version`?"), "{misspelt}");
+    for text in [
+        "version = 2\n",
+        "[observers",
+        "enabled = 1\n",
+        "observers = 1\n",
+    ] {
+        let said = said(text);
+        assert!(said.starts_with(&format!("{SCHEDULE}:1: ")), "{said}");
+    }
+}
+
+#[test]
+fn more_roles_than_a_step_has_are_refused() {
+    let roles = 0..=MEMBERS_MAX;
+    let paths: Vec<_> = roles
+        .map(|number| format!(".jules/roles/observers/r{number}/prompt.yml"))
+        .collect();
+    let files: Vec<_> = paths.iter().map(|path| (path.as_str(), LIST)).collect();
+    let said = found(&files).unwrap_err().to_string();
+    let start = ".jules/roles/observers:1: has 21 enabled roles";
+    assert!(said.starts_with(start), "{said}");
+}

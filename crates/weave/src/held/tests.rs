@@ -31,7 +31,7 @@ impl Joined {
     }
 
     /// Whether it is held, with no more loaded than what is said to be needed.
-    fn is_held(mut self) -> bool {
+    fn into_verdict(mut self) -> bool {
         let needed = needs(&self.tree, &self.changed);
         self.contents.retain(|id, _| needed.contains(id));
         holds(&self.tree, &self.changed, &self.contents)
@@ -41,7 +41,7 @@ impl Joined {
 /// Whether a text holds what a change makes of another text.
 fn is_held(before: &str, after: &str, ours: &str) -> bool {
     let texts = [Some(before), Some(after), Some(ours)];
-    Joined::default().with("a", texts).is_held()
+    Joined::default().with("a", texts).into_verdict()
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn what_a_change_only_takes_away_or_moves_is_not_taken_for_held() {
 
 #[test]
 fn files_come_and_go_with_a_change() {
-    let held = |texts| Joined::default().with("a", texts).is_held();
+    let held = |texts| Joined::default().with("a", texts).into_verdict();
     for (texts, expected) in [
         ([None, Some("a\n"), Some("a\n")], true),
         ([None, Some("a\n"), Some("b\na\n")], true),
@@ -112,8 +112,12 @@ fn files_come_and_go_with_a_change() {
         assert_eq!(held(texts), expected, "{texts:?}");
     }
     let two = || Joined::default().with("a", [Some("a\n"), Some("b\n"), Some("b\n")]);
-    assert!(two().with("c", [None, Some("c\n"), Some("c\n")]).is_held());
-    assert!(!two().with("c", [None, Some("c\n"), None]).is_held());
+    assert!(
+        two()
+            .with("c", [None, Some("c\n"), Some("c\n")])
+            .into_verdict()
+    );
+    assert!(!two().with("c", [None, Some("c\n"), None]).into_verdict());
 }
 
 #[test]
@@ -131,14 +135,14 @@ fn a_mode_that_a_change_sets_has_to_be_there() {
         ..entry
     });
     joined.tree.set("a", ours);
-    assert!(joined.is_held());
+    assert!(joined.into_verdict());
 }
 
 #[test]
 fn what_is_not_loaded_counts_as_missing() {
     let joined = Joined::default().with("a", [Some("1\n"), Some("2\n"), Some("2\n3\n")]);
     assert!(!holds(&joined.tree, &joined.changed, &Contents::new()));
-    assert!(joined.is_held());
+    assert!(joined.into_verdict());
 }
 
 /// A text of few different lines, each with its end.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::failure::Hindrance;
-use crate::ids::{JobId, PersonaName};
+use crate::ids::{JobId, MessageId, PersonaName};
 use crate::sprint::{
     Against, Clash, Landing, NewSprint, Offer, Outbox, Report, Sight, Sights, Verdict, Way, Work,
     Woven,
@@ -304,14 +304,16 @@ fn number_is(offered: &[u64], who: u8, number: u64) -> bool {
     offered.get(usize::from(who)) == Some(&number)
 }
 
+/// The first messages, so many of them.
+fn messages(count: &u8) -> Vec<MessageId> {
+    let numbers = 1..=i64::from(*count);
+    numbers.map(|it| it.try_into().unwrap()).collect()
+}
+
 /// What comes in when something happens now.
 pub(super) fn input(sprint: &Sprint, happening: &SprintHappening) -> Input {
     let persona = |who: &u8| persona(sprint, *who);
     let weave = |present: &bool| sprint.weaves + u32::from(!*present);
-    let messages = |count: &u8| {
-        let numbers = 1..=i64::from(*count);
-        numbers.map(|it| it.try_into().unwrap()).collect()
-    };
     match happening {
         SprintHappening::Seen(sights, landing, hindrance) => Input::Seen(Sights {
             members: sights_of(sprint, sights),
@@ -332,14 +334,10 @@ pub(super) fn input(sprint: &Sprint, happening: &SprintHappening) -> Input {
             verdicts: drawn,
             others,
             held,
-        } => {
-            let verdicts = verdicts(sprint, drawn, *others);
-            let mut report = report(weave(present), verdicts);
-            if *held {
-                report.held = all_left(sprint);
-            }
-            Input::Woven(Box::new(report))
-        }
+        } => Input::Woven(Box::new(Report {
+            held: if *held { all_left(sprint) } else { Vec::new() },
+            ..report(weave(present), verdicts(sprint, drawn, *others))
+        })),
         SprintHappening::WeaveFailed { present, may_pass } => Input::WeaveFailed {
             may_pass: *may_pass,
             weave: weave(present),

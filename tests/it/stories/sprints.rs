@@ -3,6 +3,7 @@
 mod acts;
 mod broken;
 mod deaths;
+mod first;
 mod mail;
 mod odd;
 mod one_by_one;

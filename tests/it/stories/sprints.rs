@@ -7,6 +7,7 @@ mod first;
 mod mail;
 mod odd;
 mod one_by_one;
+mod red;
 mod resolving;
 mod target;
 

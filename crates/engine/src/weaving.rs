@@ -14,13 +14,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::failure::Failure;
 use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
 use jiff::Timestamp;
-use weave::member::{Member, Work, moved};
+use weave::member::{Member, Work};
 use weave::tree::{BlobId, Contents, Tree};
 use weave::verdict::Clash;
 use weave::weave::{Excess, MEMBERS_MAX, Order, Start, Woven, needs, needs_patches, weave};
 
 use crate::ports::{GitRead, PullsRead};
-use reading::{Candidate, Trees};
+use reading::Changed;
 
 /// Reads at once: more would not be answered sooner.
 const READS_AT_ONCE: usize = 8;
@@ -115,12 +115,13 @@ impl Weaver<'_> {
         let tip = self.git.tip(&ask.repo, &ask.base).await?;
         let base = tip.ok_or_else(|| WeavingError::NoBranch(ask.repo.clone(), ask.base.clone()))?;
         let (candidates, mut skipped) = self.candidates(ask, &base, now).await?;
-        let trees = self.trees(&ask.repo, &base, &candidates).await?;
-        let target = trees.target(&base)?;
+        let target = self.git.entries(&ask.repo, &base).await?;
+        let changed = self.changed(&ask.repo, (&base, &target), &candidates);
+        let changed = changed.await?;
         let (mut taken, mut members) = (Vec::new(), Vec::new());
-        for candidate in candidates {
+        for (candidate, changed) in candidates.into_iter().zip(changed) {
             let known = ask.known.get(&candidate.number);
-            match member(&candidate, known, (&trees, &base)) {
+            match changed.and_then(|changed| member(candidate.number, known, changed)) {
                 Ok(member) => {
                     members.push(member);
                     taken.push(candidate.into_taken());
@@ -206,12 +207,8 @@ impl Weaver<'_> {
 }
 
 /// What a pull request changed, or why it takes no part.
-fn member(
-    candidate: &Candidate,
-    known: Option<&Known>,
-    (trees, base): (&Trees, &CommitSha),
-) -> Result<Member, Skip> {
-    let mut changed = trees.changed(&candidate.parted, &candidate.head)?;
+fn member(number: u64, known: Option<&Known>, it: Changed) -> Result<Member, Skip> {
+    let mut changed = it.own;
     // Mail is harvested from it, and belongs to no branch that people work on.
     changed.retain(|path, _| !path.starts_with(MAIL));
     if changed.is_empty() {
@@ -221,16 +218,15 @@ fn member(
     if let Some(path) = changed.keys().find(is_protected) {
         return Err(Skip::Protected(path.clone()));
     }
-    let since = trees.changed(&candidate.parted, base)?;
     Ok(Member {
-        number: candidate.number,
+        number,
         was_in: known.and_then(|known| known.was_in),
         work: Work::Trees {
             changed,
             patch: None,
         },
         refused: known.map(|known| known.refused.clone()).unwrap_or_default(),
-        target_renamed: moved(&since),
+        target_renamed: it.target_renamed,
     })
 }
 

@@ -49,7 +49,7 @@ pub use decisions::{differences, without_texts};
 pub use demo::{Demo, RED};
 pub use drift::Drift;
 use drift::SharedClock;
-pub use fate::{Fate, Moment};
+pub use fate::{Fate, Moment, dies_after_each_act};
 use functions::Functions;
 pub use functions::batch_event;
 pub use ground::{Ground, Ripening, Whole};

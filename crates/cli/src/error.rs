@@ -248,6 +248,10 @@ fn sort(error: &anyhow::Error) -> (String, Option<String>, u8) {
         let next = "stop it, or give this one another address with `--listen ADDR:PORT`";
         return ("address_in_use".to_owned(), Some(next.to_owned()), FAILED);
     }
+    if let Some(sandbox::Error::Git { .. }) = error.downcast_ref::<sandbox::Error>() {
+        let next = "put git 2.38 or newer on the PATH; of a folder that was named, see whether `git status` works in it";
+        return ("no_files".to_owned(), Some(next.to_owned()), FAILED);
+    }
     if error.downcast_ref::<SecretsError>().is_some() {
         return ("secret".to_owned(), None, FAILED);
     }

@@ -6,6 +6,7 @@ mod remote;
 mod show;
 mod store;
 
+use std::collections::BTreeSet;
 use std::env;
 use std::path::Path;
 
@@ -104,14 +105,19 @@ impl Office {
             attachments: args.attach,
         };
         let outgoing = outgoing.checked().map_err(wrong)?;
-        // Where there is no mail there is no team.
-        let make = match &outgoing.to {
-            Recipient::Persona(_) => Make::IfMissing,
-            Recipient::Team => Make::Never,
+        let beside = match &outgoing.to {
+            Recipient::Persona(_) => BTreeSet::new(),
+            Recipient::Team => self.store.personas()?,
+        };
+        // Where there is no mail and no persona there is no team, and nothing is made.
+        let make = match outgoing.letters(beside.iter()) {
+            Ok(_) => Make::IfMissing,
+            Err(_) => Make::Never,
         };
         let sent = self.store.append(make, |log, _| {
-            let known = log.mail().counts();
-            let letters = outgoing.letters(known.keys()).map_err(not_sent)?;
+            let with_mail = log.mail().counts().into_keys();
+            let known: BTreeSet<PersonaName> = with_mail.chain(beside).collect();
+            let letters = outgoing.letters(known.iter()).map_err(not_sent)?;
             let (mut steps, mut sent, mut message) = (Vec::new(), Vec::new(), log.next());
             for letter in letters {
                 sent.push((message, letter.to.clone()));

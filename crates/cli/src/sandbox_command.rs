@@ -38,9 +38,6 @@ pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
     let sandbox = Sandbox::start(options)
         .await
         .context("starting the sandbox")?;
-    if let Some(folder) = &args.folder {
-        must_be_served(&sandbox, &repo, folder)?;
-    }
     if let Some(title) = &args.issue {
         let issue = NewIssue {
             title: title.clone(),
@@ -66,16 +63,6 @@ fn must_be_folder(folder: &Path) -> Result<()> {
     let what = format!("`{}` is no folder that is there", folder.display());
     let next = "name the folder whose files the sandbox's repository gets";
     Err(Error::usage(what, next).into())
-}
-
-/// Without git, and where git does not read the folder, the sandbox has no such repository.
-fn must_be_served(sandbox: &Sandbox, repo: &str, folder: &Path) -> Result<()> {
-    if sandbox.github().folder(repo).is_some() {
-        return Ok(());
-    }
-    let what = format!("the files of {} could not be taken", folder.display());
-    let next = "install git 2.38 or newer, and see whether `git status` works in the folder";
-    Err(Error::refused("no_files", what, next).into())
 }
 
 /// What is served, and how it is used.

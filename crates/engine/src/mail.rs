@@ -3,27 +3,23 @@
 
 mod rows;
 mod sealing;
+mod sending;
 mod whole;
-
-use std::collections::BTreeSet;
 
 use domain::event::{Audience, Event, EventContext, News, Occurrence};
 use domain::fence::clip_encoded;
 use domain::ids::{EventId, MailEventId, MessageId, PersonaName, RepoName};
-use domain::mail::{
-    Added, Counters, HUMAN, Message, NotSent, Order, Outgoing, Recipient, RefusedOrder, Stamp,
-};
+use domain::mail::{Added, Counters, HUMAN, Message, Order, RefusedOrder, Stamp};
 use domain::policy::Source;
 use domain::refusal::NotNow;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
-use crate::backend::{Backend, DECIDE_AGAIN_MAX, Error, IndexEntry, UnitOfWork, decide_again};
-use crate::jobs::IdempotencyKey;
+use crate::backend::{Backend, Error, IndexEntry, UnitOfWork, decide_again};
+use crate::keys;
 use crate::save::EventRoute;
 use crate::store::Versioned;
-use crate::{keys, retention};
 
+pub use sending::{IdempotentMail, SentMail};
 pub use whole::{MailImported, MailVerified};
 
 /// Most messages that one reading of a mailbox answers.
@@ -31,24 +27,6 @@ pub const INBOX_MAX: usize = 100;
 
 /// How much of a message to people is in its event, in bytes as JSON: the mailbox has all of it.
 const WORDS_BYTES_MAX: usize = 3_000;
-
-/// A message that was sent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SentMail {
-    /// Its number.
-    pub message: MessageId,
-    /// Whose mailbox it is in.
-    pub to: PersonaName,
-}
-
-/// What was sent under its caller's name, as stored.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct IdempotentMail {
-    /// A digest of the whole order.
-    pub order: String,
-    /// What it became.
-    pub sent: Vec<SentMail>,
-}
 
 /// Which messages of a mailbox are wanted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -70,126 +48,7 @@ pub struct InboxPage {
     pub more: bool,
 }
 
-/// What one try to send has made, and what it would answer.
-struct Try {
-    unit: UnitOfWork,
-    counters: Counters,
-    last: String,
-    sent: Vec<SentMail>,
-}
-
 impl Backend {
-    /// Sends a message, to one persona or to each of the team. Under a name it is sent once.
-    pub async fn send_mail(
-        &self,
-        repo: &RepoName,
-        outgoing: &Outgoing,
-        (actor, once): (&str, Option<&IdempotencyKey>),
-    ) -> Result<Vec<SentMail>, Error> {
-        let mut before: Option<(u64, String, Vec<SentMail>)> = None;
-        for _ in 0..DECIDE_AGAIN_MAX {
-            // The answer to a commit may be lost, and a message is sent once.
-            if let Some((number, line, sent)) = before.take()
-                && self.mail_line(repo, number).await? == Some(line)
-            {
-                return Ok(sent);
-            }
-            if let Some(sent) = self.sent_before(repo, once).await? {
-                return Ok(sent);
-            }
-            let Try {
-                unit,
-                counters,
-                last,
-                sent,
-            } = self.try_to_send(repo, outgoing, (actor, once)).await?;
-            if self.try_commit(unit).await? {
-                self.seal_when_full(repo, &counters).await;
-                return Ok(sent);
-            }
-            before = Some((counters.events, last, sent));
-        }
-        Err(whole::busy(repo))
-    }
-
-    async fn try_to_send(
-        &self,
-        repo: &RepoName,
-        outgoing: &Outgoing,
-        (actor, once): (&str, Option<&IdempotencyKey>),
-    ) -> Result<Try, Error> {
-        let source = self.must::<Source>(repo).await?.value;
-        let found = self.store.get_or_initial::<Counters>(repo).await?;
-        let mut counters = found.value;
-        let team = match &outgoing.to {
-            Recipient::Persona(_) => BTreeSet::new(),
-            Recipient::Team => self.team_of(repo, (outgoing, &counters)).await?,
-        };
-        let letters = outgoing.letters(team.iter()).map_err(not_sent)?;
-        let mut unit = self.unit();
-        let (mut last, mut sent) = (String::new(), Vec::with_capacity(letters.len()));
-        for letter in letters {
-            let to = letter.to.clone();
-            let added = counters.send(letter, self.stamp(unit.now(), actor));
-            let added = added.map_err(|many| NotNow::new("too_many_personas", many.to_string()))?;
-            if to.is_human() {
-                self.tell_people(&mut unit, &source, &added.message).await?;
-            }
-            let message = added.message.message_id;
-            sent.push(SentMail { message, to });
-            last = put(&mut unit, repo, (counters.events, added), None);
-        }
-        unit.save(repo, &counters, Some(found.version));
-        if let Some(once) = once {
-            let carried = IdempotentMail {
-                order: once.order.clone(),
-                sent: sent.clone(),
-            };
-            let place = IndexEntry::until(unit.now(), retention::ONCE);
-            unit.put(keys::mail_sent(repo, &once.name), &carried, None, place);
-        }
-        Ok(Try {
-            unit,
-            counters,
-            last,
-            sent,
-        })
-    }
-
-    /// The personas that have mail, and the members of the newest sprint: in a first one none has mail yet.
-    async fn team_of(
-        &self,
-        repo: &RepoName,
-        (outgoing, counters): (&Outgoing, &Counters),
-    ) -> Result<BTreeSet<PersonaName>, Error> {
-        let members = match self.must_sprint(repo, None).await {
-            Ok(found) => found.value.members,
-            Err(Error::NoSuch { .. }) => Vec::new(),
-            Err(error) => return Err(error),
-        };
-        let members = members.into_iter().map(|it| it.persona);
-        Ok(outgoing.team(counters.personas.keys().cloned(), members))
-    }
-
-    /// What was sent under this name; another order under it is refused.
-    async fn sent_before(
-        &self,
-        repo: &RepoName,
-        once: Option<&IdempotencyKey>,
-    ) -> Result<Option<Vec<SentMail>>, Error> {
-        let Some(once) = once else { return Ok(None) };
-        let key = keys::mail_sent(repo, &once.name);
-        let found = self.store.read::<IdempotentMail>(&key).await?;
-        match found {
-            Some(found) if found.value.order != once.order => {
-                let sentence =
-                    "this name stands for another message already: give every message its own";
-                Err(NotNow::new("idempotency_key_reused", sentence.to_owned()).into())
-            }
-            found => Ok(found.map(|found| found.value.sent)),
-        }
-    }
-
     /// A part of a mailbox without what is in the trash, the oldest first.
     pub async fn inbox_of(
         &self,
@@ -354,15 +213,6 @@ fn put(
     let place = keys::mail_box(repo, &message.to_persona, message.message_id);
     unit.put(place, &message, found, in_no_list());
     line
-}
-
-fn not_sent(why: NotSent) -> Error {
-    let code = match why {
-        NotSent::Letter(_) => "too_many_attachments",
-        NotSent::NoTeam => "no_team",
-        NotSent::TeamTooLarge(_) => "team_too_large",
-    };
-    NotNow::new(code, why.to_string()).into()
 }
 
 fn refused(why: RefusedOrder) -> Error {

@@ -16,13 +16,13 @@ use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
 use domain::redact::presentable;
 use jiff::Timestamp;
 use weave::held;
-use weave::member::{Change, Member, Work, moved};
+use weave::member::{Change, Member, Work};
 use weave::tree::{BlobId, Contents, Tree};
 use weave::verdict::Clash;
 use weave::weave::{Excess, MEMBERS_MAX, Order, Start, Woven, needs, needs_patches, weave};
 
 use crate::ports::{GitRead, PullsRead};
-use reading::{Candidate, Trees};
+use reading::Changed;
 
 /// Reads at once: more would not be answered sooner.
 const READS_AT_ONCE: usize = 8;
@@ -120,12 +120,13 @@ impl Weaver<'_> {
         let tip = self.git.tip(&ask.repo, &ask.base).await?;
         let base = tip.ok_or_else(|| WeavingError::NoBranch(ask.repo.clone(), ask.base.clone()))?;
         let (candidates, mut skipped) = self.candidates(ask, &base, now).await?;
-        let trees = self.trees(&ask.repo, &base, &candidates).await?;
-        let target = trees.target(&base)?;
+        let target = self.git.entries(&ask.repo, &base).await?;
+        let changed = self.changed(&ask.repo, (&base, &target), &candidates);
+        let changed = changed.await?;
         let (mut taken, mut members) = (Vec::new(), Vec::new());
-        for candidate in candidates {
+        for (candidate, changed) in candidates.into_iter().zip(changed) {
             let known = ask.known.get(&candidate.number);
-            match member(&candidate, known, (&trees, &base)) {
+            match changed.and_then(|changed| member(candidate.number, known, changed)) {
                 Ok(member) => {
                     members.push(member);
                     taken.push(candidate.into_taken());
@@ -195,9 +196,9 @@ impl Weaver<'_> {
         &self,
         repo: &RepoName,
         weave: &Weave,
-        (number, begun, head): (u64, &CommitSha, &CommitSha),
+        (begun, head): (&CommitSha, &CommitSha),
     ) -> Result<bool, Failure> {
-        let read = self.changed_since(repo, (number, begun, head)).await;
+        let read = self.changed_since(repo, (begun, head)).await;
         let mut changed = match read {
             Ok(Ok(changed)) => changed,
             Ok(Err(_)) => return Ok(false),
@@ -235,12 +236,8 @@ impl Weaver<'_> {
 }
 
 /// What a pull request changed, or why it takes no part.
-fn member(
-    candidate: &Candidate,
-    known: Option<&Known>,
-    (trees, base): (&Trees, &CommitSha),
-) -> Result<Member, Skip> {
-    let mut changed = trees.changed(&candidate.parted, &candidate.head)?;
+fn member(number: u64, known: Option<&Known>, it: Changed) -> Result<Member, Skip> {
+    let mut changed = it.own;
     // Mail is harvested from it, and belongs to no branch that people work on.
     changed.retain(|path, _| !path.starts_with(MAIL));
     if changed.is_empty() {
@@ -250,17 +247,16 @@ fn member(
     if let Some(path) = changed.keys().find(is_protected) {
         return Err(Skip::Protected(path.clone()));
     }
-    let since = trees.changed(&candidate.parted, base)?;
     let refused = known.map(|known| shown_at(&changed, &known.refused));
     Ok(Member {
-        number: candidate.number,
+        number,
         was_in: known.and_then(|known| known.was_in),
         work: Work::Trees {
             changed,
             patch: None,
         },
         refused: refused.unwrap_or_default(),
-        target_renamed: moved(&since),
+        target_renamed: it.target_renamed,
     })
 }
 

@@ -35,6 +35,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
+use crate::Error;
 use crate::counters::RequestCounts;
 use crate::faults::Faults;
 use crate::webhook::{Courier, Delivery, WebhookFaults, WebhookTarget};
@@ -99,8 +100,16 @@ impl GitHub {
     }
 
     /// Declares a repository with one commit on its default branch; one of the same name is replaced.
-    pub fn add_repo(&self, now: Timestamp, repo: RepoSetup) {
-        self.world().add_repo(now, repo);
+    ///
+    /// # Errors
+    /// [`Error::Git`] when it has files, and git is not there or refuses them.
+    pub fn add_repo(&self, now: Timestamp, repo: RepoSetup) -> Result<(), Error> {
+        let name = repo.full_name.clone();
+        let made = self.world().add_repo(now, repo);
+        made.map_err(|trouble| Error::Git {
+            repo: name,
+            problem: trouble.to_string(),
+        })
     }
 
     /// Adds a token, or replaces the one with the same secret.

@@ -57,6 +57,14 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
+    /// A repository with files cannot be made: git is not there, or refuses.
+    #[error("cannot make the repository {repo}: {problem}")]
+    Git {
+        /// The repository.
+        repo: String,
+        /// What git said, or why it does not run.
+        problem: String,
+    },
     /// Something in a scenario cannot be played.
     #[error("cannot play the scenario: {field}: {problem}")]
     Scenario {

@@ -70,7 +70,7 @@ impl Parts {
             .iter()
             .for_each(|token| self.github.add_token(token.clone()));
         for repo in &scenario.repos {
-            self.github.add_repo(now, at_pace(repo, scenario.pace));
+            self.github.add_repo(now, at_pace(repo, scenario.pace))?;
         }
         for foreign in &scenario.foreign {
             match foreign {

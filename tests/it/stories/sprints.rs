@@ -3,9 +3,11 @@
 mod acts;
 mod broken;
 mod deaths;
+mod first;
 mod mail;
 mod odd;
 mod one_by_one;
+mod red;
 mod resolving;
 mod target;
 

@@ -44,6 +44,11 @@ struct Hook {
     then: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
+/// Whether stories of deaths die after each single act, and not after some: with `GAFFER_ACTS=all`, which takes long.
+pub fn dies_after_each_act() -> bool {
+    std::env::var_os("GAFFER_ACTS").is_some_and(|acts| acts == "all")
+}
+
 impl Fate {
     /// The names of all acts so far.
     pub fn acts(&self) -> Vec<String> {

@@ -111,7 +111,7 @@ pub(crate) enum MailCommand {
     after_help = "Examples:\n  gaffer mail send --to curator --subject 'Conflict in PR #123' --body 'See the patch'\n  gaffer mail send --to art --subject Fix --body - --attach https://example.org/1.patch"
 )]
 pub(crate) struct SendArgs {
-    /// Whom to; `all@team` is every persona that has mail.
+    /// Whom to; `all@team` is every persona that has mail, or a file beside it, or is in the newest sprint.
     #[arg(long, value_name = "PERSONA")]
     pub(crate) to: Recipient,
 

@@ -62,8 +62,8 @@ fn addresses_lose_their_user() {
 
 #[test]
 fn what_fits_no_place_ends_like_bad_usage() {
-    let told = describe(&anyhow::Error::new(Error::unfit("no_git", "x", "y")));
-    assert_eq!((told.code.as_str(), told.exit), ("no_git", USAGE));
+    let told = describe(&anyhow::Error::new(Error::unfit("no_commit", "x", "y")));
+    assert_eq!((told.code.as_str(), told.exit), ("no_commit", USAGE));
     assert_eq!(told.next.as_deref(), Some("y"));
 }
 

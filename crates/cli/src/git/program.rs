@@ -73,5 +73,5 @@ fn unstarted(error: std::io::Error) -> anyhow::Error {
         format!("the program `git` could not be started: {error}")
     };
     let next = "install git 2.38 or newer, and put it on the PATH";
-    Error::unfit("no_git", what, next).into()
+    Error::refused("no_git", what, next).into()
 }

@@ -1,11 +1,14 @@
 //! Where mail lies on the disk: found upward, held under a lock, and written so that a crash leaves the old or the new.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use ::scaffold::layout::MAIL;
+use ::scaffold::layout::{MAIL, PERSONAS};
+use ::scaffold::persona::path_of;
 use anyhow::{Context, Result};
+use domain::ids::PersonaName;
 use tempfile::NamedTempFile;
 
 use crate::error::Error;
@@ -73,6 +76,25 @@ impl MailFolder {
 
     fn folder(&self) -> PathBuf {
         self.root.join(MAIL)
+    }
+
+    /// The personas whose files lie beside the mail: those that have none yet are reached too.
+    pub(super) fn personas(&self) -> Result<BTreeSet<PersonaName>> {
+        let folder = self.root.join(PERSONAS);
+        let doing = || format!("reading {}", folder.display());
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeSet::new()),
+            read => read.with_context(doing)?,
+        };
+        let mut personas = BTreeSet::new();
+        for entry in entries {
+            let name = entry.with_context(doing)?.file_name();
+            let name = name.to_string_lossy();
+            if self.root.join(path_of(&name)).is_file() {
+                personas.extend(name.parse::<PersonaName>());
+            }
+        }
+        Ok(personas)
     }
 
     /// Makes the folder.

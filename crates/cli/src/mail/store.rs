@@ -1,9 +1,10 @@
 //! The log of mail as a file: read under a lock, appended to under a lock, and mended.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use domain::ids::{MailEventId, MessageId};
+use domain::ids::{MailEventId, MessageId, PersonaName};
 use domain::mail::{
     self, Fault, FaultKind, Imported, Log, Mail, MailAction, MailEvent, Mended, PAGE_EVENTS, Seal,
 };
@@ -95,6 +96,11 @@ impl Store {
     /// What a rebuild took out.
     pub(super) fn rejected(&self) -> PathBuf {
         self.place.rejected()
+    }
+
+    /// The personas whose files lie beside the mail.
+    pub(super) fn personas(&self) -> Result<BTreeSet<PersonaName>> {
+        self.place.personas()
     }
 
     /// The mailboxes. A log that is broken has none.

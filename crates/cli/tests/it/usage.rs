@@ -254,6 +254,18 @@ fn a_folder_that_cannot_be_served_is_refused() {
     ];
     let told = world.refused(&[&["sandbox"], &serve[..]].concat());
     assert_eq!((told.exit, told.code.as_str()), (1, "no_files"), "{told:?}");
+    assert!(told.error.contains("install git 2.38"), "{told:?}");
+}
+
+#[test]
+fn a_demo_of_a_repository_with_files_is_refused_without_git() {
+    let world = World::new().set("PATH", "/nowhere");
+    for story in ["--sprint", "--pipeline"] {
+        let told = world.refused(&["demo", story]);
+        assert_eq!((told.exit, told.code.as_str()), (1, "no_files"), "{told:?}");
+        assert!(told.error.contains("`git init` does not run"), "{told:?}");
+        assert!(told.next.contains("git 2.38"), "{told:?}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Mail where each event is a record of its own: what is counted beside the log, and what one more event changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -75,15 +75,25 @@ impl Counters {
         }
     }
 
+    /// Whether all of these can have mail.
+    pub fn must_take<'p>(
+        &self,
+        personas: impl IntoIterator<Item = &'p PersonaName>,
+    ) -> Result<(), TooManyPersonas> {
+        let personas = personas.into_iter();
+        let new: BTreeSet<_> = personas
+            .filter(|it| !self.personas.contains_key(*it))
+            .collect();
+        let room = PERSONAS_MAX.saturating_sub(self.personas.len());
+        match new.into_iter().nth(room) {
+            Some(persona) => Err(TooManyPersonas(persona.clone())),
+            None => Ok(()),
+        }
+    }
+
     /// Sends a message.
     pub fn send(&mut self, letter: Letter, stamp: Stamp) -> Result<Added, TooManyPersonas> {
-        for persona in [&letter.from, &letter.to] {
-            let is_known = self.personas.contains_key(persona);
-            if !is_known && self.personas.len() >= PERSONAS_MAX {
-                return Err(TooManyPersonas(persona.clone()));
-            }
-            self.personas.entry(persona.clone()).or_default();
-        }
+        self.must_take([&letter.from, &letter.to])?;
         let number = self.message.map_or(MessageId::FIRST, MessageId::next);
         let message = Message::sent((number, stamp.at), &letter);
         self.count(&letter.from, |counts| counts.sent += 1);

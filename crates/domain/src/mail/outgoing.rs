@@ -1,13 +1,13 @@
 //! A message that is to be sent, and to whom it goes.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::Letter;
+use super::{Letter, PERSONAS_MAX};
 use crate::ids::{Attachment, InvalidId, MailBody, PersonaName, Subject};
+use crate::sprint::MEMBERS_MAX;
 
 /// The persona that stands for the people of an installation.
 pub const HUMAN: &str = "human";
@@ -18,8 +18,10 @@ const OWN: [&str; 5] = ["weaver", "scheduler", "decider", "facilitator", "oracle
 /// What may stand behind the name of a persona.
 const TEAM: &str = "@team";
 
-/// Most messages that one order to the team becomes: they are one commit, in which each is two records.
-pub const TEAM_MAX: usize = 40;
+/// Most messages that one order to the team becomes: no more personas have mail in one repository.
+pub const TEAM_MAX: usize = PERSONAS_MAX;
+
+const _: () = assert!(MEMBERS_MAX <= TEAM_MAX, "a whole sprint is reached");
 
 impl PersonaName {
     /// Whether Gaffer itself works as this persona.
@@ -39,7 +41,7 @@ impl PersonaName {
 pub enum Recipient {
     /// One persona: `curator`, or `curator@team`.
     Persona(PersonaName),
-    /// Every persona that has mail or is in the newest sprint: `all@team`.
+    /// Every persona that has mail, or is known by the newest sprint or its file: `all@team`.
     Team,
 }
 
@@ -100,7 +102,7 @@ pub enum NotSent {
     Letter(#[from] InvalidId),
     /// The team has no member yet.
     #[error(
-        "no other persona has mail here yet, or is in a sprint: name one in place of `all@team`"
+        "no other persona is known here yet, by mail, by a sprint or by its file: name one in place of `all@team`"
     )]
     NoTeam,
     /// Too many are.
@@ -126,21 +128,6 @@ impl Outgoing {
                 .collect(),
             more => Err(NotSent::TeamTooLarge(more)),
         }
-    }
-
-    /// The team that this goes to: the personas that have mail, and of others as many as one order reaches.
-    pub fn team(
-        &self,
-        with_mail: impl Iterator<Item = PersonaName>,
-        others: impl Iterator<Item = PersonaName>,
-    ) -> BTreeSet<PersonaName> {
-        let mut team: BTreeSet<_> = with_mail.filter(|it| self.is_in_team(it)).collect();
-        for other in others.filter(|it| self.is_in_team(it)) {
-            if team.len() < TEAM_MAX {
-                team.insert(other);
-            }
-        }
-        team
     }
 
     fn is_in_team(&self, persona: &PersonaName) -> bool {

@@ -8,7 +8,7 @@ use domain::ids::{CommitSha, RepoName};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
-use weave::member::Change;
+use weave::member::{Change, moved};
 use weave::tree::{BlobId, Contents, Tree};
 
 use super::{Ask, READS_AT_ONCE, Skip, Skipped, Taken, Weaver, WeavingError, pull};
@@ -32,35 +32,11 @@ impl Candidate {
     }
 }
 
-/// Trees by their commits; those that cannot be had say why.
-pub(super) struct Trees(BTreeMap<CommitSha, Result<Tree, Failure>>);
-
-impl Trees {
-    /// The tree that is woven into; without it there is nothing to do.
-    pub(super) fn target(&self, commit: &CommitSha) -> Result<Tree, Failure> {
-        let unread = || Failure::new(FailureClass::Garbled, "the branch was not read");
-        self.0.get(commit).cloned().unwrap_or_else(|| Err(unread()))
-    }
-
-    /// What differs between two commits.
-    pub(super) fn changed(
-        &self,
-        from: &CommitSha,
-        to: &CommitSha,
-    ) -> Result<BTreeMap<String, Change>, Skip> {
-        let find = |commit| match self.0.get(commit) {
-            Some(Ok(tree)) => Ok(tree),
-            Some(Err(failure)) => Err(Skip::TooLarge(failure.message.clone())),
-            None => Err(Skip::NotFound),
-        };
-        let (before, after) = (find(from)?, find(to)?);
-        let changes = after.changes_since(before).into_iter();
-        let changes = changes.map(|(path, after)| {
-            let before = before.get(&path);
-            (path, Change { before, after })
-        });
-        Ok(changes.collect())
-    }
+/// What a pull request and the branch that it is woven into changed since it began.
+pub(super) struct Changed {
+    pub(super) own: BTreeMap<String, Change>,
+    /// The paths that the branch renamed.
+    pub(super) target_renamed: BTreeSet<String>,
 }
 
 impl Weaver<'_> {
@@ -119,16 +95,15 @@ impl Weaver<'_> {
     pub(super) async fn changed_since(
         &self,
         repo: &RepoName,
-        (number, begun, head): (u64, &CommitSha, &CommitSha),
+        (begun, head): (&CommitSha, &CommitSha),
     ) -> Result<Result<BTreeMap<String, Change>, Skip>, Failure> {
-        let candidate = Candidate {
-            number,
-            head: head.clone(),
-            parted: self.git.merge_base(repo, (begun, head)).await?,
+        let parted = self.git.merge_base(repo, (begun, head)).await?;
+        let before = match self.whole(repo, &parted).await? {
+            Ok(tree) => tree,
+            Err(skip) => return Ok(Err(skip)),
         };
-        let own = std::slice::from_ref(&candidate);
-        let trees = self.trees(repo, &candidate.parted, own).await?;
-        Ok(trees.changed(&candidate.parted, head))
+        let after = self.whole(repo, head).await?;
+        Ok(after.map(|after| between(&before, &after)))
     }
 
     /// The pull requests themselves, or why one takes no part.
@@ -157,27 +132,78 @@ impl Weaver<'_> {
         at_once(read.map(FutureExt::boxed).collect()).await
     }
 
-    /// The trees of the branch and of each pull request where it began and where it ends, each once.
-    pub(super) async fn trees(
+    /// What each pull request changed, in their order, or why it takes no part. Only what differs is kept: besides the tree of the
+    /// branch there are one where pull requests began and those of some heads at a time, however many take part.
+    pub(super) async fn changed(
         &self,
         repo: &RepoName,
-        base: &CommitSha,
+        (base, target): (&CommitSha, &Tree),
         candidates: &[Candidate],
-    ) -> Result<Trees, Failure> {
-        let ends = candidates.iter().flat_map(|it| [&it.parted, &it.head]);
-        let commits: BTreeSet<&CommitSha> = ends.chain([base]).collect();
-        let read = commits.into_iter().map(|commit| async move {
-            match self.git.entries(repo, commit).await {
-                Ok(tree) => Ok((commit.clone(), Ok(tree))),
-                // A tree that is not listed to the end is that of a pull request that is too large.
-                Err(failure) if failure.class == FailureClass::Garbled => {
-                    Ok((commit.clone(), Err(failure)))
+    ) -> Result<Vec<Result<Changed, Skip>>, Failure> {
+        let mut began: BTreeMap<&CommitSha, Vec<(usize, &CommitSha)>> = BTreeMap::new();
+        for (at, it) in candidates.iter().enumerate() {
+            began.entry(&it.parted).or_default().push((at, &it.head));
+        }
+        let mut all: BTreeMap<usize, Result<Changed, Skip>> = BTreeMap::new();
+        for (parted, heads) in began {
+            let read = match parted == base {
+                true => None,
+                false => Some(self.whole(repo, parted).await?),
+            };
+            let before = match &read {
+                None => Ok(target),
+                Some(Ok(tree)) => Ok(tree),
+                Some(Err(skip)) => Err(skip.clone()),
+            };
+            match before {
+                Ok(before) => {
+                    let target_renamed = moved(&between(before, target));
+                    let (places, heads): (Vec<usize>, Vec<_>) = heads.into_iter().unzip();
+                    let own = self.changed_at(repo, (parted, before), heads).await?;
+                    let changed = own.into_iter().map(|own| {
+                        own.map(|own| Changed {
+                            own,
+                            target_renamed: target_renamed.clone(),
+                        })
+                    });
+                    all.extend(places.into_iter().zip(changed));
                 }
-                Err(failure) => Err(failure),
+                Err(skip) => all.extend(heads.into_iter().map(|(at, _)| (at, Err(skip.clone())))),
             }
+        }
+        Ok(all.into_values().collect())
+    }
+
+    /// What heads changed since the commit that they began at.
+    async fn changed_at(
+        &self,
+        repo: &RepoName,
+        (parted, before): (&CommitSha, &Tree),
+        heads: Vec<&CommitSha>,
+    ) -> Result<Vec<Result<BTreeMap<String, Change>, Skip>>, Failure> {
+        let read = heads.into_iter().map(|head| async move {
+            if head == parted {
+                return Ok(Ok(BTreeMap::new()));
+            }
+            let after = self.whole(repo, head).await;
+            after.map(|after| after.map(|after| between(before, &after)))
         });
-        let trees = at_once(read.map(FutureExt::boxed).collect()).await?;
-        Ok(Trees(trees.into_iter().collect()))
+        at_once(read.map(FutureExt::boxed).collect()).await
+    }
+
+    /// The tree of a commit. One that is not listed to the end is that of a pull request that is too large.
+    async fn whole(
+        &self,
+        repo: &RepoName,
+        commit: &CommitSha,
+    ) -> Result<Result<Tree, Skip>, Failure> {
+        match self.git.entries(repo, commit).await {
+            Ok(tree) => Ok(Ok(tree)),
+            Err(failure) if failure.class == FailureClass::Garbled => {
+                Ok(Err(Skip::TooLarge(failure.message)))
+            }
+            Err(failure) => Err(failure),
+        }
     }
 
     /// The diffs of pull requests by number: from where each began to where it ends.
@@ -222,6 +248,16 @@ impl Weaver<'_> {
         let read = at_once(read.map(FutureExt::boxed).collect()).await?;
         Ok(read.into_iter().flatten().collect())
     }
+}
+
+/// What differs between two trees.
+fn between(before: &Tree, after: &Tree) -> BTreeMap<String, Change> {
+    let changes = after.changes_since(before).into_iter();
+    let changes = changes.map(|(path, after)| {
+        let before = before.get(&path);
+        (path, Change { before, after })
+    });
+    changes.collect()
 }
 
 /// Waits for all, some at a time, and answers them in their order.

@@ -330,7 +330,8 @@ async fn an_app_works_in_each_repository_as_its_own_installation() {
     let stage = Stage::new(RepoSetup::new(REPO), cart()).await;
     let github = stage.sandbox.github();
     for repo in ["other/till", "asleep/bed", "stranger/den"] {
-        github.add_repo(stage.clock.now(), RepoSetup::new(repo));
+        let made = github.add_repo(stage.clock.now(), RepoSetup::new(repo));
+        made.unwrap();
     }
     github.set_installations(vec![
         installed_at(1, "acme", false),

@@ -195,3 +195,49 @@ async fn a_head_that_moved_is_seen_before_anything_is_pushed() {
     };
     assert_eq!(moved, Ok(vec![skipped]));
 }
+
+#[tokio::test]
+async fn members_that_began_at_several_commits_come_in_their_order_and_each_tree_is_read_once() {
+    let stage = Stage::new(&FILES).await;
+    let (reader, writer, repo) = (&stage.reader, &stage.writer, &stage.repo);
+    let first = stage.tip("main").await;
+    let next = stage
+        .commit(&first, vec![write("README.md", "Shops\n")])
+        .await;
+    writer
+        .move_branch(repo, &name("main"), &next)
+        .await
+        .unwrap();
+    let mut numbers = Vec::new();
+    for (branch, began) in [("one", &next), ("two", &first), ("three", &next)] {
+        let head = stage.commit(began, vec![write(branch, "x\n")]).await;
+        writer
+            .create_branch(repo, &name(branch), &head)
+            .await
+            .unwrap();
+        numbers.push(stage.propose(branch, "main").await.number);
+    }
+    let weaver = Weaver {
+        pulls: reader,
+        git: reader,
+        with_drafts: false,
+    };
+    let ask = Ask {
+        repo: repo.clone(),
+        base: name("main"),
+        numbers: numbers.clone(),
+        order: Order::Given,
+        known: std::collections::BTreeMap::new(),
+    };
+    let before = stage.sandbox.requests().len();
+    let weave = weaver.weave(&ask, stage.clock.now()).await.unwrap();
+    let requests = stage.sandbox.requests();
+    let trees = requests[before..].iter();
+    let trees = trees.filter(|it| it.path.contains("/git/trees/")).count();
+    assert_eq!(trees, 5, "of both commits and of three heads");
+    let tried: Vec<u64> = weave.woven.outcomes.iter().map(|it| it.number).collect();
+    assert_eq!(tried, numbers);
+    assert_eq!(weave.woven.tree.len(), FILES.len() + 3);
+    let readme = weave.woven.tree.get("README.md").unwrap();
+    assert_eq!(Some(readme.id), BlobId::of(b"Shops\n"));
+}

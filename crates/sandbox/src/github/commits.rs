@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use super::contents::Merge;
+use super::contents::{Merge, Trouble};
 use super::setup::{ChangedFile, RepoSetup};
 use super::world::{Commit, GitHubWorld, Repo, User, sha_of};
 
@@ -36,8 +36,8 @@ impl GitHubWorld {
         sha
     }
 
-    /// Declares a repository with one first commit on its default branch.
-    pub(crate) fn add_repo(&mut self, now: Timestamp, setup: RepoSetup) {
+    /// Declares a repository with one first commit on its default branch. Only one with files needs git, and can fail.
+    pub(crate) fn add_repo(&mut self, now: Timestamp, setup: RepoSetup) -> Result<(), Trouble> {
         let id = if setup.id == 0 {
             self.next_id()
         } else {
@@ -57,6 +57,7 @@ impl GitHubWorld {
         let sha = self.commit(now, draft);
         repo.branches.insert(repo.setup.default_branch.clone(), sha);
         self.repos.insert(repo.key(), repo);
+        Ok(())
     }
 
     /// Declares a fork that shares the tip of the default branch.

@@ -68,14 +68,8 @@ pub(crate) fn refused(trouble: Trouble) -> GitHubRefusal {
 
 impl GitHubWorld {
     /// Declares a repository with the files of its setup. Without git it is not declared.
-    pub(crate) fn add_real_repo(&mut self, now: Timestamp, mut repo: Repo) {
-        let (contents, tree) = match Contents::of(&repo.setup) {
-            Ok(made) => made,
-            Err(trouble) => {
-                tracing::error!(%trouble, repo = repo.full_name(), "a repository with files is left out");
-                return;
-            }
-        };
+    pub(crate) fn add_real_repo(&mut self, now: Timestamp, mut repo: Repo) -> Result<(), Trouble> {
+        let (contents, tree) = Contents::of(&repo.setup)?;
         let (key, home, branch) = (repo.key(), repo.id, repo.setup.default_branch.clone());
         let author = User::named(repo.owner());
         repo.contents = Some(contents);
@@ -91,9 +85,7 @@ impl GitHubWorld {
             self.repo_mut(&key)?.branches.insert(branch, sha);
             Ok(())
         });
-        if let Err(refusal) = made {
-            tracing::error!(message = refusal.message, key, "a first commit is missing");
-        }
+        made.map_err(|refusal| Trouble::new(refusal.message))
     }
 
     /// The number of the repository whose git holds a commit.

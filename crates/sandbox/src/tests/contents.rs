@@ -10,7 +10,7 @@ use super::stand::{Stand, string};
 use crate::github::{DEFAULT_TOKEN, NewPull, PullState, RepoSetup};
 use crate::jules::AccountSetup;
 use crate::story::{Step, Story, Writing};
-use crate::{DEFAULT_REPO, Scenario};
+use crate::{DEFAULT_REPO, Error, ManualClock, Options, Sandbox, Scenario};
 
 const FILES: [(&str, &str); 3] = [
     ("README.md", "Shop\n"),
@@ -74,6 +74,19 @@ fn complete() -> Step {
         after: SignedDuration::ZERO,
         no_change: false,
     }
+}
+
+#[tokio::test]
+async fn a_folder_that_git_refuses_keeps_the_sandbox_from_starting() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(".git"), "gitdir: /nowhere\n").unwrap();
+    let mut scenario = scenario(Vec::new());
+    scenario.repos[0].folder = Some(folder.path().to_owned());
+    let clock = ManualClock::new("2026-11-20T10:00:00Z".parse().unwrap());
+    let options = Options::manual(&clock, scenario);
+    let error = Sandbox::start(options).await.err().unwrap();
+    assert!(matches!(&error, Error::Git { repo, .. } if repo == DEFAULT_REPO));
+    assert!(error.to_string().contains("git ls-files"), "{error}");
 }
 
 /// A session that was created with this prompt, after a minute.

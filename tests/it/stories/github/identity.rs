@@ -56,7 +56,8 @@ fn put_in_its_place(world: &World) {
         checks: green_checks(),
         ..CiSetup::default()
     };
-    github.add_repo(now, RepoSetup::new(REPO).with_ci(ci));
+    let made = github.add_repo(now, RepoSetup::new(REPO).with_ci(ci));
+    made.expect("a repository");
     let lookalike = NewPull {
         title: real.title.clone(),
         body: real.body.clone(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::pipeline::{EntryPoint, Exchange, Implement, Pipeline};
 use sandbox::story::Story;
-use tests::world::{MINUTE, Moment, REPO, World, hour};
+use tests::world::{MINUTE, Moment, REPO, World, dies_after_each_act, hour};
 
 use super::{
     CONFIG, begin, files_with, findings, innovators, piped, requirements, rules, run, steps,
@@ -67,14 +67,18 @@ async fn begun(play: &Play) -> (World, Pipeline) {
 
 /// Lets time pass until all is done, and until every message has come back that a death has hidden.
 async fn through(world: &World, begun: &Pipeline) -> End {
+    Box::pin(until_done(world, begun)).await;
+    Box::pin(world.pass(MINUTE * 20)).await;
+    end(world, begun).await
+}
+
+async fn until_done(world: &World, begun: &Pipeline) {
     let is_done = async |world: &World| {
         let found = requirements(world).await;
         let are_tidied = found.iter().all(|it| it.state.word() == "tidied");
         are_tidied && run(world, begun).await.is_over()
     };
     Box::pin(world.until(hour(10), "all is done", is_done)).await;
-    Box::pin(world.pass(MINUTE * 20)).await;
-    end(world, begun).await
 }
 
 async fn end(world: &World, begun: &Pipeline) -> End {
@@ -147,6 +151,20 @@ async fn die(play: &Play, deaths: Deaths) {
     }
 }
 
+/// Dies once after each act until all is done, each time in a world of its own.
+async fn die_after_each(play: &Play) {
+    let (world, run) = Box::pin(begun(play)).await;
+    let began = world.fate.count();
+    Box::pin(until_done(&world, &run)).await;
+    let acts = world.fate.acts();
+    let alive = Box::pin(through(&world, &run)).await;
+    for (at, act) in acts.iter().enumerate().skip(began) {
+        let when = format!("dying after act {at}, `{act}`");
+        let death = (at, Moment::After);
+        Box::pin(dies(play, death, (&alive, &when))).await;
+    }
+}
+
 async fn dies(play: &Play, (at, moment): (usize, Moment), (alive, when): (&End, &str)) {
     let (world, run) = Box::pin(begun(play)).await;
     world.fate.kill_at(at, moment);
@@ -193,6 +211,9 @@ async fn a_run_that_dies_after_it_saved_or_sent_something_does_everything_once()
         true => vec![(at[at.len() / 2], Moment::After)],
         false => Vec::new(),
     };
+    if dies_after_each_act() {
+        return Box::pin(die_after_each(&requirement())).await;
+    }
     Box::pin(die(&requirement(), middle)).await;
 }
 

@@ -368,7 +368,8 @@ async fn a_repository_that_took_the_place_of_ours_begins_nothing() {
     other
         .files
         .insert(".jlo/config.toml".to_owned(), config(EVERY_HOUR));
-    github.add_repo(world.clock.now(), other);
+    let made = github.add_repo(world.clock.now(), other);
+    made.expect("a repository");
     Box::pin(world.pass(hour(3))).await;
     assert_eq!(runs(&world).await, []);
     assert_eq!(schedule(&world).await.settings, None);

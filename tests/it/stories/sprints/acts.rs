@@ -1,7 +1,7 @@
 //! A sprint whose process dies once, at each kind of act of its own: it ends as one whose process lives on.
 
 use sandbox::github::PullState;
-use tests::world::{MINUTE, Moment};
+use tests::world::{MINUTE, Moment, dies_after_each_act};
 
 use super::deaths::done;
 use super::resolving::{nothing, session};
@@ -52,16 +52,20 @@ async fn about_to_begin() -> World {
     world
 }
 
-/// Lets time pass until the sprint is over, and no pull request is open.
+/// Lets time pass until the sprint is over and no pull request is open, and until every message has come back that a death has
+/// hidden.
 async fn play(world: &World) {
+    until_through(world).await;
+    world.pass(MINUTE * 25).await;
+}
+
+async fn until_through(world: &World) {
     let is_through = async |world: &World| {
         let is_over = sprint(world).await.is_over();
         let mut pulls = world.sandbox.github().pulls(REPO).into_iter();
         is_over && pulls.all(|number| world.pull(number).state != PullState::Open)
     };
     Box::pin(world.until(hour(6), "the sprint is over", is_through)).await;
-    // Messages that a death has hidden come back within the queue's visibility timeout.
-    world.pass(MINUTE * 25).await;
 }
 
 /// What came of a sprint, whichever of the two that conflict came first.
@@ -139,9 +143,35 @@ fn kinds(acts: &[String]) -> BTreeMap<String, (usize, usize)> {
 }
 
 /// The sprint of a process that does not die, and what it does.
-async fn alive() -> (Outcome, BTreeMap<String, (usize, usize)>) {
+struct Alive {
+    outcome: Outcome,
+    kinds: BTreeMap<String, (usize, usize)>,
+    /// Its acts until the sprint was over.
+    acts: Vec<String>,
+}
+
+impl Alive {
+    /// The acts to die at: at one of each kind before the first such call, or after the last such act; or after each.
+    fn deaths(&self, moment: Moment) -> Vec<(usize, &str)> {
+        if moment == Moment::After && dies_after_each_act() {
+            let acts = self.acts.iter().map(String::as_str);
+            return acts.enumerate().collect();
+        }
+        let kinds = self.kinds.iter();
+        let places = kinds.filter_map(|(kind, (first, last))| match moment {
+            // Before a commit is after what came before it.
+            Moment::Before => CALLS.contains(&kind.as_str()).then_some((*first, &**kind)),
+            Moment::After => Some((*last, &**kind)),
+        });
+        places.collect()
+    }
+}
+
+async fn alive() -> Alive {
     let world = about_to_begin().await;
     let before = world.fate.count();
+    until_through(&world).await;
+    let acts = world.fate.acts()[before..].to_vec();
     play(&world).await;
     let kinds = kinds(&world.fate.acts()[before..]);
     for part in [
@@ -168,27 +198,23 @@ async fn alive() -> (Outcome, BTreeMap<String, (usize, usize)>) {
     assert_eq!(outcome.counted, (5, 1, 1), "a session anew and the weaver");
     assert_eq!((outcome.mail["send"], outcome.ends), (3, 1));
     world.finish().await;
-    (outcome, kinds)
+    Alive {
+        outcome,
+        kinds,
+        acts,
+    }
 }
 
-/// Dies at one act of each kind, each time in a world of its own: before the first such call, and after the last act.
+/// Dies at some acts, each time in a world of its own.
 async fn die(moment: Moment) {
-    let (alive, kinds) = Box::pin(alive()).await;
-    for (kind, (first, last)) in kinds {
-        let at = match moment {
-            // Before a commit is after what came before it.
-            Moment::Before => CALLS.contains(&kind.as_str()).then_some(first),
-            Moment::After => Some(last),
-        };
-        let Some(at) = at else {
-            continue;
-        };
+    let alive = Box::pin(alive()).await;
+    for (at, act) in alive.deaths(moment) {
         let world = about_to_begin().await;
         world.fate.kill_at(world.fate.count() + at, moment);
         play(&world).await;
-        let when = format!("dying {moment:?} act {at}, `{kind}`");
+        let when = format!("dying {moment:?} act {at}, `{act}`");
         assert_eq!(world.deaths(), 1, "{when}");
-        assert_eq!(outcome(&world).await, alive, "{when}");
+        assert_eq!(outcome(&world).await, alive.outcome, "{when}");
         world.finish().await;
     }
 }

@@ -130,6 +130,20 @@ async fn mail_to_the_team_is_one_message_for_each_persona() {
 }
 
 #[tokio::test]
+async fn a_team_as_large_as_a_sprint_may_be_is_reached_whole() {
+    let world = World::new().await;
+    for number in 1..=domain::sprint::MEMBERS_MAX {
+        send_to(&world, &format!("p{number:02}")).await;
+    }
+    let sent = world.post(MAIL, &letter("zoe", "all@team")).await.ok(201);
+    // The one who wrote to each of them is known as well.
+    let sent = sent["sent"].as_array().unwrap();
+    assert_eq!(sent.len(), domain::sprint::MEMBERS_MAX + 1);
+    assert_eq!(inbox(&world, "p60").await, [60, 121]);
+    is_whole(&world).await;
+}
+
+#[tokio::test]
 async fn under_a_name_a_message_is_sent_once() {
     let world = World::new().await;
     let mail = letter("curator", "art");

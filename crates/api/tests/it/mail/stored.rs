@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
+use domain::mail::{Outgoing, Recipient};
+use engine::jobs::IdempotencyKey;
 use engine::keys;
 use engine::mail::MailImported;
 use engine::ports::{
@@ -98,6 +100,43 @@ async fn a_message_is_sent_once_though_the_answer_to_its_commit_is_lost() {
         .ok(200);
     assert_eq!(inbox(&world, "art").await, [1, 2]);
     assert_eq!(lines(&world).await.len(), 3);
+    is_whole(&world).await;
+}
+
+/// A large team takes more than one commit.
+#[tokio::test]
+async fn a_message_to_a_team_that_broke_off_goes_on_with_those_that_are_left() {
+    let (world, records) = forgetful().await;
+    for number in 1..=45 {
+        send_to(&world, &format!("p{number:02}")).await;
+    }
+    let repo = shop();
+    let outgoing = Outgoing {
+        from: "curator".parse().unwrap(),
+        to: Recipient::Team,
+        subject: "Hi".parse().unwrap(),
+        body: "x".parse().unwrap(),
+        attachments: Vec::new(),
+    };
+    let once = IdempotencyKey {
+        name: "k1".to_owned(),
+        order: "o1".to_owned(),
+    };
+    let send = || {
+        let order = ("ann", Some(&once));
+        world.backend.send_mail(&repo, &outgoing, order)
+    };
+    records.refuses.store(2, Ordering::SeqCst);
+    send().await.unwrap_err();
+    assert_eq!(lines(&world).await.len(), 85);
+    // Who gets mail in between is not one of those that it goes to.
+    send_to(&world, "late").await;
+    let sent = send().await.unwrap();
+    let to: Vec<String> = sent.iter().map(|it| it.to.to_string()).collect();
+    let all: Vec<String> = (1..=45).map(|number| format!("p{number:02}")).collect();
+    assert_eq!(to, all);
+    assert_eq!(send().await.unwrap(), sent, "it is sent once");
+    assert_eq!(lines(&world).await.len(), 91);
     is_whole(&world).await;
 }
 

@@ -230,3 +230,24 @@ fn mail_to_the_team_is_one_line_for_each_persona() {
     let bolt = office.prints("jules-mail inbox --persona bolt");
     assert_eq!(bolt, "* #2 | weaver | Hi\n* #5 | art | Hi\n");
 }
+
+#[test]
+fn mail_to_the_team_reaches_the_personas_that_lie_beside_it() {
+    let office = Office::new();
+    let names = (1..=22).map(|number| format!("p{number:02}"));
+    for name in names.chain(["art".to_owned(), "weaver".to_owned()]) {
+        let folder = office.file(&format!(".jules/personas/{name}"));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("prompt.md"), "Look.\n").unwrap();
+    }
+    fs::create_dir_all(office.file(".jules/personas/unwritten")).unwrap();
+    let all = "jules-mail send --from art --to all@team --subject Hi --body x";
+    assert_eq!(office.prints(all).lines().count(), 22);
+    assert_eq!(
+        office.prints("jules-mail inbox --persona p22"),
+        "* #22 | art | Hi\n"
+    );
+    // Who has mail and no file is reached beside them.
+    office.sent(&["bolt"]);
+    assert_eq!(office.prints(all).lines().count(), 23);
+}

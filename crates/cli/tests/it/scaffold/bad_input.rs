@@ -142,7 +142,7 @@ fn outside_a_repository_and_without_git_nothing_is_written() {
         let mut gaffer = repository.gaffer(&repository.root());
         gaffer.env("PATH", outside.path());
         let ran = ran_in(gaffer, &["scaffold", command]);
-        assert_eq!(ran.code, 2, "{ran:?}");
+        assert_eq!(ran.code, 1, "{ran:?}");
         assert!(ran.stderr.contains("install git 2.38"), "{ran:?}");
     }
     assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);

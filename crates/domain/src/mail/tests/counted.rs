@@ -130,19 +130,25 @@ fn pages_have_a_hundred_lines_or_what_a_record_holds() {
 }
 
 #[test]
-fn of_a_large_sprint_as_many_join_the_team_as_one_order_reaches() {
-    let names = |count: usize| (0..count).map(|n| persona(&format!("p{n:02}")));
-    let own = ["weaver", "human", "oracle"].map(persona);
-    let out = outgoing("all@team");
-    let team = out.team(
-        [persona("zoe")].into_iter(),
-        own.into_iter().chain(names(60)),
-    );
-    assert_eq!(team.len(), TEAM_MAX);
-    assert!(team.contains(&persona("zoe")) && team.contains(&persona("p38")));
-    assert_eq!(out.letters(team.iter()).unwrap().len(), TEAM_MAX);
-    let many = out.team(names(TEAM_MAX + 1), std::iter::empty());
-    assert_eq!(many.len(), TEAM_MAX + 1, "all of them have mail");
+fn a_whole_sprint_is_reached_beside_the_personas_that_have_mail_already() {
+    let members = (0..crate::sprint::MEMBERS_MAX).map(|n| persona(&format!("p{n:02}")));
+    let others = ["weaver", "human", "oracle", "zoe"].map(persona);
+    let known: Vec<_> = members.chain(others).collect();
+    let letters = outgoing("all@team").letters(known.iter()).unwrap();
+    assert_eq!(letters.len(), crate::sprint::MEMBERS_MAX + 1);
+}
+
+#[test]
+fn room_is_asked_for_all_at_once() {
+    let mut desk = Desk::default();
+    for number in 3..PERSONAS_MAX {
+        desk.send(&format!("p{number}"));
+    }
+    let new = ["art", "bolt", "cleo"].map(persona);
+    let [art, bolt, cleo] = &new;
+    desk.counters.must_take([art, bolt, art]).unwrap();
+    let more = desk.counters.must_take([art, bolt, cleo]).unwrap_err();
+    assert_eq!(more, TooManyPersonas(persona("cleo")));
 }
 
 #[test]

@@ -96,7 +96,7 @@ impl Dispatcher {
             };
             let begun = begins_on(sprint, member);
             let begun = begun.as_ref().unwrap_or(&weave.base);
-            let its_own = (offer.pull, begun, &offer.head);
+            let its_own = (begun, &offer.head);
             if weaver.holds(&sprint.repo, weave, its_own).await? {
                 held.push(offer.pull);
             }

@@ -148,13 +148,11 @@ async fn tokens_of_apps_and_of_runs_have_no_user() {
 #[tokio::test]
 async fn repositories_out_of_sight_do_not_exist() {
     let stand = Stand::start().await;
-    stand.github.add_repo(
-        stand.now(),
-        RepoSetup {
-            private: true,
-            ..RepoSetup::new("acme/secret")
-        },
-    );
+    let secret = RepoSetup {
+        private: true,
+        ..RepoSetup::new("acme/secret")
+    };
+    stand.github.add_repo(stand.now(), secret).unwrap();
     let narrow = TokenSetup {
         token: "narrow".to_owned(),
         repos: Some(vec!["ACME/Shop".to_owned()]),

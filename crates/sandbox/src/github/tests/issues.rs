@@ -132,7 +132,8 @@ async fn webhooks_tell_every_change_of_an_issue() {
     let stand = Stand::start().await;
     let target = stand.hook().await;
     let (github, now) = (&stand.github, stand.now());
-    github.add_repo(now, RepoSetup::new("acme/elsewhere"));
+    let elsewhere = RepoSetup::new("acme/elsewhere");
+    github.add_repo(now, elsewhere).unwrap();
     let n = github.open_issue(now, REPO, labelled("gaffer"));
     github.edit_issue(now, REPO, n, ("Broken", "Very."));
     github.add_label(now, REPO, n, "urgent");
@@ -180,7 +181,8 @@ async fn a_deleted_issue_is_gone_and_a_transferred_one_leads_on() {
     assert_eq!(stand.repo("/issues/99").await.status, 404);
     assert_eq!(numbers(&stand, "state=all").await, [3, 2]);
 
-    github.add_repo(now, RepoSetup::new("acme/elsewhere"));
+    let elsewhere = RepoSetup::new("acme/elsewhere");
+    github.add_repo(now, elsewhere).unwrap();
     github.comment(now, REPO, 2, ("ada", "hello"));
     let there = github.transfer_issue(now, (REPO, 2), "acme/elsewhere");
     assert_eq!(there, Some(1));

@@ -45,7 +45,8 @@ async fn an_old_name_leads_on_until_somebody_takes_it() {
     assert_eq!(pull.body["head"]["repo"]["id"], json!(id));
     assert_eq!(stand.get("/repositories/77").await.status, 404);
 
-    stand.github.add_repo(stand.now(), RepoSetup::new(REPO));
+    let made = stand.github.add_repo(stand.now(), RepoSetup::new(REPO));
+    made.unwrap();
     let taken = stand.get(&format!("/repos/{REPO}")).await;
     assert_eq!(taken.status, 200);
     assert_ne!(taken.body["id"], json!(id));

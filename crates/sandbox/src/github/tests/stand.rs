@@ -155,7 +155,7 @@ impl Stand {
         let (counters, faults) = (RequestCounts::default(), Faults::default());
         let clock = ManualClock::new(start_time());
         let github = GitHub::new(counters.clone(), faults.clone());
-        github.add_repo(clock.now(), repo);
+        github.add_repo(clock.now(), repo).unwrap();
         let app = axum::Router::new().nest(PREFIX, router(github.clone(), clock.clock()));
         let base = format!("{}{PREFIX}", serve(app).await);
         drop(rustls::crypto::ring::default_provider().install_default());

@@ -58,6 +58,7 @@ pub(super) fn put(samples: &mut Samples) {
             message: sent.message.message_id,
             to,
         }],
+        left: Vec::new(),
     };
     samples.put(keys::mail_sent(&repo, &"6f".repeat(32)), &once);
 }

@@ -61,7 +61,7 @@ impl From<Error> for Refused {
     fn from(error: Error) -> Self {
         match error {
             Error::Scenario { field, problem } => Self::bad((field, problem)),
-            error @ (Error::Bind { .. } | Error::ScenarioFile { .. }) => {
+            error @ (Error::Bind { .. } | Error::ScenarioFile { .. } | Error::Git { .. }) => {
                 Self::bad((".".to_owned(), error.to_string()))
             }
         }

@@ -276,7 +276,7 @@ mod tests {
         let checks = ["te`st".to_owned(), "build".to_owned()];
         let task = checks_task(&sprint(), (&checks, &logs), "Join them.");
         expect![[r#"
-            You are the persona `weaver` in sprint 50 of acme/shop. You begin on the branch `main`; open your pull request to that branch.
+            You begin on the branch `main`; open your pull request to that branch.
 
             Each change passes its checks alone, and all of them together fail these:
 

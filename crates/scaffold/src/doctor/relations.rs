@@ -150,9 +150,10 @@ fn proposals(report: &mut Report, artefacts: &Artefacts) {
     }
 }
 
-/// What an event or a requirement is about: a title, and the files that it names.
+/// What an event or a requirement is about: a title, and the files that it names. Each stream is worked on by itself.
 struct Subject<'a> {
     file: &'a str,
+    stream: &'a StreamName,
     title: String,
     paths: BTreeSet<&'a str>,
 }
@@ -161,6 +162,7 @@ impl<'a> Subject<'a> {
     fn new(it: &'a Artefact, paths: impl Iterator<Item = &'a str>) -> Self {
         Self {
             file: &it.file,
+            stream: &it.stream,
             title: it.text("title").trim().to_lowercase(),
             paths: paths.collect(),
         }
@@ -191,6 +193,7 @@ fn similar(report: &mut Report, artefacts: &Artefacts) {
         let subject = Subject::of_event(event);
         let near = known
             .iter()
+            .filter(|other| other.stream == subject.stream)
             .filter(|other| !other.paths.is_disjoint(&subject.paths));
         let mut near = near.take(COMPARED_MAX);
         if let Some(twin) = near.find(|other| subject.is_like(other)) {

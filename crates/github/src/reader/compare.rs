@@ -35,11 +35,11 @@ pub(super) async fn changed(
     Ok(paths.flatten().collect())
 }
 
-/// Whether a head is an older commit than a merge, or is gone. One of another branch is neither.
+/// Whether a head, which is a commit or an encoded branch, is older than a merge, or is gone. One of another branch is neither.
 pub(super) async fn is_older_or_gone(
     client: &Client,
     repo: &RepoName,
-    (merge, head): (&CommitSha, &CommitSha),
+    (merge, head): (&CommitSha, &str),
 ) -> Result<bool, Failure> {
     let doing = format!("comparing {merge} with {head} in {repo}");
     let path = format!("/repos/{repo}/compare/{merge}...{head}?per_page=1");

@@ -57,8 +57,9 @@ pub(super) async fn workflow_run(
         compared: BTreeMap::new(),
     };
     let mut found = ProviderReport::Nothing;
-    for run in dispatched(client, repo, which, (since, &doing)).await? {
-        let report = report_of(&run, which.0);
+    let runs = dispatched(client, repo, which, (since, &doing)).await?;
+    for run in &runs {
+        let report = report_of(run, which.0);
         // Only what would change the answer is worth a comparison.
         if weight(&report) > weight(&found) {
             let head = commit_sha(&run.head_sha, &doing)?;
@@ -67,7 +68,17 @@ pub(super) async fn workflow_run(
             }
         }
     }
-    Ok(found)
+    if found != ProviderReport::Nothing || runs.is_empty() {
+        return Ok(found);
+    }
+    match heads.is_on_branch(which.1).await? {
+        true => Ok(found),
+        // A branch without the merge has no runs that hold it, so there a run is known by its time alone.
+        false => {
+            let reports = runs.iter().rev().map(|run| report_of(run, which.0));
+            Ok(reports.max_by_key(weight).unwrap_or(found))
+        }
+    }
 }
 
 /// The runs of a workflow that were dispatched on a branch since a time, the newest first.
@@ -132,6 +143,16 @@ struct ComparedHeads<'a> {
 }
 
 impl ComparedHeads<'_> {
+    /// Whether the merge is part of a branch.
+    async fn is_on_branch(&self, branch: &BranchName) -> Result<bool, Failure> {
+        let Some(merge) = self.merge else {
+            return Ok(true);
+        };
+        let head = segment(branch.as_str());
+        let lacks = compare::is_older_or_gone(self.client, self.repo, (merge, &head)).await?;
+        Ok(!lacks)
+    }
+
     /// Whether a commit holds the merge. Without a merge that is known, every commit counts.
     async fn hold_merge(&mut self, head: &CommitSha) -> Result<bool, Failure> {
         let Some(merge) = self.merge.filter(|merge| *merge != head) else {
@@ -143,7 +164,8 @@ impl ComparedHeads<'_> {
         if self.compared.len() >= HEADS_MAX {
             return Ok(false);
         }
-        let is_older = compare::is_older_or_gone(self.client, self.repo, (merge, head)).await?;
+        let is_older =
+            compare::is_older_or_gone(self.client, self.repo, (merge, head.as_str())).await?;
         self.compared.insert(head.clone(), !is_older);
         Ok(!is_older)
     }

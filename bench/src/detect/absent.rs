@@ -142,7 +142,7 @@ impl IssuesRead for Absent {
         &self,
         _: &RepoName,
         _: (&str, &BranchName),
-        _: Timestamp,
+        _: (Timestamp, Option<&CommitSha>),
     ) -> Result<ProviderReport, Failure> {
         absent()
     }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::IssueRef;
-use crate::ids::{BranchName, RepoName};
+use crate::ids::{BranchName, CommitSha, RepoName};
 
 /// An action on an issue, or on what deploys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +38,9 @@ pub enum TrackerAction {
         cause: String,
         /// Since when its run is awaited. What began before is another run.
         since: Timestamp,
+        /// The merge that its run has to hold, where its commit is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        merge: Option<CommitSha>,
     },
 }
 

@@ -96,15 +96,17 @@ impl Dispatcher {
                 Err(failure) if failure.class == FailureClass::NotFound => Ok(true),
                 read => Ok(!read?.is_open),
             },
-            // Its delivery awaits a run since the same moment: one that began before proves nothing.
+            // Its delivery awaits a run since the same moment and of the same merge: no other one proves anything.
             TrackerAction::DispatchWorkflow {
                 repo,
                 file,
                 branch,
                 since,
+                merge,
                 ..
             } => {
-                let run = issues.workflow_run(repo, (file, branch), *since).await?;
+                let awaited = (*since, merge.as_ref());
+                let run = issues.workflow_run(repo, (file, branch), awaited).await?;
                 Ok(run != ProviderReport::Nothing)
             }
         }

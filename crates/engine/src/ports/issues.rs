@@ -67,13 +67,13 @@ pub trait IssuesRead: Send + Sync {
         marker: &str,
     ) -> Result<Option<IssueComment>, Failure>;
 
-    /// How the runs of a workflow go that were dispatched on a branch at or after a time of ours: `Good` once one succeeded,
-    /// since what is dispatched later has the same commit; else `Running` while one runs; else how the newest ended.
+    /// How the runs of a workflow go that were dispatched on a branch at or after a time of ours, and whose commit holds a
+    /// merge where one is named: `Good` once one succeeded; else `Running` while one runs; else how the newest ended.
     async fn workflow_run(
         &self,
         repo: &RepoName,
         (file, branch): (&str, &BranchName),
-        since: Timestamp,
+        (since, merge): (Timestamp, Option<&CommitSha>),
     ) -> Result<ProviderReport, Failure>;
 
     /// How the newest deployment of a commit to an environment goes: `Nothing` if it had failed by a time of ours at which

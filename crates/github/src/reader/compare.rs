@@ -5,6 +5,7 @@ use domain::ids::{CommitSha, RepoName};
 
 use crate::client::{Client, failure};
 use crate::wire;
+use crate::wire::deployments::RelativePosition;
 
 /// GitHub lists no more than this many files of a comparison, on its first page, without a hint at the rest.
 pub(super) const FILES_MAX: usize = 300;
@@ -32,6 +33,22 @@ pub(super) async fn changed(
         .into_iter()
         .flat_map(|file| [Some(file.filename), file.previous_filename]);
     Ok(paths.flatten().collect())
+}
+
+/// Whether a head, which is a commit or an encoded branch, is older than a merge, or is gone. One of another branch is neither.
+pub(super) async fn is_older_or_gone(
+    client: &Client,
+    repo: &RepoName,
+    (merge, head): (&CommitSha, &str),
+) -> Result<bool, Failure> {
+    let doing = format!("comparing {merge} with {head} in {repo}");
+    let path = format!("/repos/{repo}/compare/{merge}...{head}?per_page=1");
+    let read = client.get::<RelativePosition>(repo, &path, &doing).await;
+    match read {
+        Ok(found) => Ok(found.status == "behind"),
+        Err(failure) if failure.class == FailureClass::NotFound => Ok(true),
+        Err(failure) => Err(failure),
+    }
 }
 
 /// Who GitHub commits as what it merges itself. Only GitHub has keys for this address.

@@ -1,11 +1,16 @@
 //! What deploys: dispatched workflows, deployments, and the checks of a merged commit.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use domain::delivery::ProviderReport;
 use domain::facts::{Check, CheckOutcome};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, RepoName};
 use jiff::{SignedDuration, Timestamp};
 
+use super::branch::commit_sha;
+use super::compare;
 use crate::client::{Client, Listing, encoded, failure, segment};
 use crate::facts::checks;
 use crate::text::line;
@@ -13,6 +18,10 @@ use crate::wire::deployments as wire;
 
 /// 500 runs of one workflow that were dispatched on one branch since the merge.
 const RUN_PAGES_MAX: usize = 5;
+
+/// The most commits of runs that are compared with one merge; further ones do not count. Those that do not hold it were
+/// dispatched within the seconds before it, so there are few.
+const HEADS_MAX: usize = 10;
 
 /// 500 deployments of one commit to one environment, or statuses of one deployment.
 const DEPLOYMENT_PAGES_MAX: usize = 5;
@@ -29,17 +38,56 @@ const WORD_CHARS_MAX: usize = 60;
 /// The most names of failed checks that are told.
 const NAMES_MAX: usize = 5;
 
-/// How the runs of a workflow go that were dispatched on a branch since a time.
+/// How the runs of a workflow go that were dispatched on a branch since a time, as far as their commits hold a merge.
 ///
-/// A dispatch answers no number, so a run is known by its time. One that succeeded is enough: whatever was dispatched later
-/// has the same commit.
+/// A dispatch answers no number, and another delivery may dispatch the same workflow within the same seconds: only the
+/// commit of a run says whether it deploys this merge. One that succeeded is enough: whatever is dispatched later on this
+/// branch deploys the merge, too.
 pub(super) async fn workflow_run(
     client: &Client,
     repo: &RepoName,
-    (file, branch): (&str, &BranchName),
-    since: Timestamp,
+    which: (&str, &BranchName),
+    (since, merge): (Timestamp, Option<&CommitSha>),
 ) -> Result<ProviderReport, Failure> {
-    let doing = format!("reading the runs of {repo}'s workflow `{file}`");
+    let doing = format!("reading the runs of {repo}'s workflow `{}`", which.0);
+    let mut heads = ComparedHeads {
+        client,
+        repo,
+        merge,
+        compared: BTreeMap::new(),
+    };
+    let mut found = ProviderReport::Nothing;
+    let runs = dispatched(client, repo, which, (since, &doing)).await?;
+    for run in &runs {
+        let report = report_of(run, which.0);
+        // Only what would change the answer is worth a comparison.
+        if weight(&report) > weight(&found) {
+            let head = commit_sha(&run.head_sha, &doing)?;
+            if heads.hold_merge(&head).await? {
+                found = report;
+            }
+        }
+    }
+    if found != ProviderReport::Nothing || runs.is_empty() {
+        return Ok(found);
+    }
+    match heads.is_on_branch(which.1).await? {
+        true => Ok(found),
+        // A branch without the merge has no runs that hold it, so there a run is known by its time alone.
+        false => {
+            let reports = runs.iter().rev().map(|run| report_of(run, which.0));
+            Ok(reports.max_by_key(weight).unwrap_or(found))
+        }
+    }
+}
+
+/// The runs of a workflow that were dispatched on a branch since a time, the newest first.
+async fn dispatched(
+    client: &Client,
+    repo: &RepoName,
+    (file, branch): (&str, &BranchName),
+    (since, doing): (Timestamp, &str),
+) -> Result<Vec<wire::DispatchedRun>, Failure> {
     let since = by_its_clock(client, since);
     let since = since.checked_sub(CLOCK_TOLERANCE).unwrap_or(since);
     let path = format!(
@@ -52,7 +100,7 @@ pub(super) async fn workflow_run(
         repo,
         path: &path,
         pages_max: RUN_PAGES_MAX,
-        doing: &doing,
+        doing,
     };
     let mut runs = client.list::<wire::DispatchedRuns>(&listing).await?;
     runs.retain(|run| {
@@ -60,24 +108,67 @@ pub(super) async fn workflow_run(
             && run.head_branch.as_deref() == Some(branch.as_str())
             && run.created_at.as_second() >= since.as_second()
     });
-    let conclusion = |run: &wire::DispatchedRun| {
-        let ended = run.status.as_deref() == Some("completed");
-        run.conclusion.clone().filter(|_| ended)
-    };
-    if runs
-        .iter()
-        .any(|run| conclusion(run).as_deref() == Some("success"))
-    {
-        return Ok(ProviderReport::Good);
+    runs.sort_by_key(|run| Reverse(run.id));
+    Ok(runs)
+}
+
+fn report_of(run: &wire::DispatchedRun, file: &str) -> ProviderReport {
+    let ended = run.status.as_deref() == Some("completed");
+    match run.conclusion.as_deref().filter(|_| ended) {
+        None => ProviderReport::Running,
+        Some("success") => ProviderReport::Good,
+        Some(other) => {
+            let word = line(other, WORD_CHARS_MAX);
+            ProviderReport::Bad(format!("run {} of `{file}` ended as `{word}`", run.id))
+        }
     }
-    if runs.iter().any(|run| conclusion(run).is_none()) {
-        return Ok(ProviderReport::Running);
+}
+
+/// Of several runs the one counts whose report weighs most, and of equal ones the newest.
+fn weight(report: &ProviderReport) -> u8 {
+    match report {
+        ProviderReport::Nothing => 0,
+        ProviderReport::Bad(_) => 1,
+        ProviderReport::Running => 2,
+        ProviderReport::Good => 3,
     }
-    let newest = runs.iter().max_by_key(|run| run.id);
-    Ok(newest.map_or(ProviderReport::Nothing, |run| {
-        let word = line(&conclusion(run).unwrap_or_default(), WORD_CHARS_MAX);
-        ProviderReport::Bad(format!("run {} of `{file}` ended as `{word}`", run.id))
-    }))
+}
+
+/// The commits of runs, each compared with a merge once, and only when it is asked for.
+struct ComparedHeads<'a> {
+    client: &'a Client,
+    repo: &'a RepoName,
+    merge: Option<&'a CommitSha>,
+    compared: BTreeMap<CommitSha, bool>,
+}
+
+impl ComparedHeads<'_> {
+    /// Whether the merge is part of a branch.
+    async fn is_on_branch(&self, branch: &BranchName) -> Result<bool, Failure> {
+        let Some(merge) = self.merge else {
+            return Ok(true);
+        };
+        let head = segment(branch.as_str());
+        let lacks = compare::is_older_or_gone(self.client, self.repo, (merge, &head)).await?;
+        Ok(!lacks)
+    }
+
+    /// Whether a commit holds the merge. Without a merge that is known, every commit counts.
+    async fn hold_merge(&mut self, head: &CommitSha) -> Result<bool, Failure> {
+        let Some(merge) = self.merge.filter(|merge| *merge != head) else {
+            return Ok(true);
+        };
+        if let Some(holds) = self.compared.get(head) {
+            return Ok(*holds);
+        }
+        if self.compared.len() >= HEADS_MAX {
+            return Ok(false);
+        }
+        let is_older =
+            compare::is_older_or_gone(self.client, self.repo, (merge, head.as_str())).await?;
+        self.compared.insert(head.clone(), !is_older);
+        Ok(!is_older)
+    }
 }
 
 /// A time of ours by GitHub's clock.

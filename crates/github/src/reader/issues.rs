@@ -152,9 +152,9 @@ impl IssuesRead for Reader {
         &self,
         repo: &RepoName,
         which: (&str, &BranchName),
-        since: Timestamp,
+        awaited: (Timestamp, Option<&CommitSha>),
     ) -> Result<ProviderReport, Failure> {
-        deployments::workflow_run(self.client(), repo, which, since).await
+        deployments::workflow_run(self.client(), repo, which, awaited).await
     }
 
     async fn deployment(

@@ -33,9 +33,17 @@ pub(crate) struct DispatchedRun {
     pub(crate) id: u64,
     pub(crate) event: String,
     pub(crate) head_branch: Option<String>,
+    pub(crate) head_sha: String,
     pub(crate) status: Option<String>,
     pub(crate) conclusion: Option<String>,
     pub(crate) created_at: Timestamp,
+}
+
+/// `GET /repos/{owner}/{repo}/compare/{base}...{head}`, for where the head is.
+#[derive(Debug, Deserialize)]
+pub(crate) struct RelativePosition {
+    /// `identical`, `ahead`, `behind` or `diverged`.
+    pub(crate) status: String,
 }
 
 impl Page for DispatchedRuns {

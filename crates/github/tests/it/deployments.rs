@@ -14,7 +14,7 @@ use sandbox::{ManualClock, Options, Sandbox, Scenario};
 use serde_json::{Value, json};
 
 use crate::server::{Asked, Backend, Reply, Server};
-use crate::world::{HEAD, OTHER, run, runs, statuses};
+use crate::world::{HEAD, OTHER, TIP, run, runs, statuses};
 
 const REPO: &str = "acme/shop";
 
@@ -44,8 +44,8 @@ fn bad(report: &ProviderReport) -> &str {
 /// A run that was dispatched on `main`.
 fn dispatched(id: u64, status: &str, conclusion: Option<&str>) -> Value {
     json!({
-        "id": id, "event": "workflow_dispatch", "head_branch": "main", "status": status,
-        "conclusion": conclusion, "created_at": BEGAN,
+        "id": id, "event": "workflow_dispatch", "head_branch": "main", "head_sha": OTHER,
+        "status": status, "conclusion": conclusion, "created_at": BEGAN,
     })
 }
 
@@ -55,7 +55,7 @@ async fn report(list: Vec<Value>) -> Result<ProviderReport, Failure> {
     let since = "2026-11-21T11:00:00.7Z".parse().unwrap();
     let read = server
         .reader()
-        .workflow_run(&repo(), ("a b.yml", &main()), since)
+        .workflow_run(&repo(), ("a b.yml", &main()), (since, None))
         .await;
     assert_eq!(
         server.lines(),
@@ -96,6 +96,143 @@ async fn a_dispatched_run_is_known_by_its_time() {
     }
 }
 
+/// The merge that is awaited, and heads around it.
+const MERGE: &str = HEAD;
+const LATER: &str = OTHER;
+const OLDER: &str = TIP;
+const ASIDE: &str = "4444444444444444444444444444444444444444";
+const GONE: &str = "5555555555555555555555555555555555555555";
+const BROKEN: &str = "6666666666666666666666666666666666666666";
+
+/// What is read of the runs of these heads, the newest first, on a branch that is so far; and what was compared with the
+/// merge.
+async fn report_of_merge(
+    heads: &[(&str, &str)],
+    branch: &'static str,
+) -> (Result<ProviderReport, Failure>, Vec<String>) {
+    let ids = (1..).zip(heads.iter().rev());
+    let list = ids.map(|(id, (head, end))| {
+        let mut run = match *end {
+            "running" => dispatched(id, "in_progress", None),
+            end => dispatched(id, "completed", Some(end)),
+        };
+        run["head_sha"] = json!(head);
+        run
+    });
+    let list: Vec<Value> = list.collect();
+    let body = json!({ "total_count": list.len(), "workflow_runs": list });
+    let server = Server::start(move |asked: &Asked| {
+        let status = match asked.path.rsplit_once("...").map(|(_, head)| head) {
+            None => return Reply::ok(&body),
+            Some("main") => branch,
+            Some(LATER) => "ahead",
+            Some(ASIDE) => "diverged",
+            Some(GONE) => return Reply::refusal(404, "Not Found"),
+            Some(BROKEN) => return Reply::refusal(500, "Server Error"),
+            Some(_) => "behind",
+        };
+        Reply::ok(&json!({ "status": status }))
+    })
+    .await;
+    let (reader, merge) = (server.reader(), head());
+    let which = ("deploy.yml", &main());
+    let awaited = (BEGAN.parse().unwrap(), Some(&merge));
+    let read = reader.workflow_run(&repo(), which, awaited).await;
+    let line = |head: &str| format!("GET /repos/acme/shop/compare/{MERGE}...{head}?per_page=1");
+    let mut lines = server.lines().into_iter();
+    assert!(lines.next().unwrap().contains("/runs?"));
+    let compared = lines.map(|asked| {
+        let head = asked.rsplit_once("...").unwrap().1;
+        let head = head.split_once('?').unwrap().0.to_owned();
+        assert_eq!(asked, line(&head));
+        head
+    });
+    (read, compared.collect())
+}
+
+#[tokio::test]
+async fn a_run_counts_only_if_its_head_holds_the_merge() {
+    let (good, running) = (ProviderReport::Good, ProviderReport::Running);
+    let nothing = ProviderReport::Nothing;
+    let failed = |id| ProviderReport::Bad(format!("run {id} of `deploy.yml` ended as `failure`"));
+    let (success, failure, runs) = ("success", "failure", "running");
+    for (heads, expected, compared) in [
+        (vec![(MERGE, success)], &good, vec![]),
+        (vec![(MERGE, runs)], &running, vec![]),
+        (vec![(LATER, success)], &good, vec![LATER]),
+        (vec![(ASIDE, success)], &good, vec![ASIDE]),
+        // That of another delivery, whatever became of it.
+        (vec![(OLDER, success)], &nothing, vec![OLDER, "main"]),
+        (vec![(OLDER, runs)], &nothing, vec![OLDER, "main"]),
+        (vec![(OLDER, failure)], &nothing, vec![OLDER, "main"]),
+        (vec![(GONE, success)], &nothing, vec![GONE, "main"]),
+        // One success is enough, else one that runs, else the newest.
+        (
+            vec![(LATER, failure), (MERGE, success), (OLDER, success)],
+            &good,
+            vec![LATER],
+        ),
+        (
+            vec![(LATER, failure), (OLDER, runs), (MERGE, runs)],
+            &running,
+            vec![LATER, OLDER],
+        ),
+        (
+            vec![(OLDER, success), (LATER, failure), (MERGE, failure)],
+            &failed(2),
+            vec![OLDER, LATER],
+        ),
+        // Each head is compared once.
+        (vec![(LATER, runs), (LATER, success)], &good, vec![LATER]),
+        (
+            vec![(OLDER, failure), (OLDER, runs), (OLDER, success)],
+            &nothing,
+            vec![OLDER, "main"],
+        ),
+    ] {
+        let (read, asked) = report_of_merge(&heads, "ahead").await;
+        let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
+        let read = read.unwrap();
+        assert_eq!((&read, asked), (expected, compared), "{heads:?}");
+    }
+    let (read, _) = report_of_merge(&[(BROKEN, success)], "ahead").await;
+    assert_eq!(read.unwrap_err().class, FailureClass::Unavailable);
+}
+
+#[tokio::test]
+async fn on_a_branch_without_the_merge_a_run_is_known_by_its_time() {
+    let (good, running) = (ProviderReport::Good, ProviderReport::Running);
+    let failed = ProviderReport::Bad("run 2 of `deploy.yml` ended as `failure`".to_owned());
+    let (success, failure) = ("success", "failure");
+    for (heads, expected) in [
+        (vec![(OLDER, failure), (OLDER, success)], &good),
+        (vec![(OLDER, "running"), (OLDER, failure)], &running),
+        (vec![(OLDER, failure), (OLDER, failure)], &failed),
+    ] {
+        let (read, compared) = report_of_merge(&heads, "behind").await;
+        assert_eq!(&read.unwrap(), expected, "{heads:?}");
+        assert_eq!(compared, [OLDER, "main"]);
+    }
+}
+
+#[tokio::test]
+async fn no_more_than_ten_heads_are_compared_with_a_merge() {
+    let older: Vec<String> = (100..112).map(|n| format!("{n:040}")).collect();
+    let older = older.iter().map(|head| (head.as_str(), "success"));
+    let mut heads: Vec<(&str, &str)> = older.collect();
+    heads.push((LATER, "success"));
+    let (read, compared) = report_of_merge(&heads, "ahead").await;
+    assert_eq!(read.unwrap(), ProviderReport::Nothing);
+    assert_eq!(compared.len(), 11, "ten heads, and the branch");
+    heads.push((MERGE, "success"));
+    let (read, _) = report_of_merge(&heads, "ahead").await;
+    assert_eq!(
+        read.unwrap(),
+        ProviderReport::Good,
+        "it needs no comparison"
+    );
+}
+
 #[tokio::test]
 async fn the_time_of_a_dispatch_is_told_by_githubs_clock() {
     for (date, created) in [
@@ -112,10 +249,11 @@ async fn the_time_of_a_dispatch_is_told_by_githubs_clock() {
             Reply::ok(&body).with("date", date)
         })
         .await;
-        let (reader, since) = (server.reader(), BEGAN.parse().unwrap());
+        let (reader, awaited) = (server.reader(), (BEGAN.parse().unwrap(), None));
         reader.default_branch(&repo()).await.unwrap();
         let which = ("deploy.yml", &main());
-        reader.workflow_run(&repo(), which, since).await.unwrap();
+        let read = reader.workflow_run(&repo(), which, awaited).await;
+        assert_eq!(read.unwrap(), ProviderReport::Nothing);
         let asked = server.lines().pop().unwrap();
         let expected = format!("created=%3E%3D{created}");
         assert!(asked.ends_with(&expected), "{date}: {asked}");
@@ -127,9 +265,9 @@ async fn runs_and_deployments_that_cannot_be_read_whole_are_no_answer() {
     let short =
         json!({ "total_count": 2, "workflow_runs": [dispatched(1, "completed", Some("success"))] });
     let server = Server::start(move |_: &Asked| Reply::ok(&short)).await;
-    let since = BEGAN.parse().unwrap();
+    let awaited = (BEGAN.parse().unwrap(), None);
     let which = ("deploy.yml", &main());
-    let read = server.reader().workflow_run(&repo(), which, since).await;
+    let read = server.reader().workflow_run(&repo(), which, awaited).await;
     assert_eq!(read.unwrap_err().class, FailureClass::Garbled);
 
     let class = async |server: &Server| {
@@ -335,7 +473,8 @@ async fn a_workflow_of_the_sandbox_is_dispatched_and_awaited() {
         let since = stage.clock.now();
         let read = async || {
             let which = (file, &branch);
-            reader.workflow_run(&repo(), which, since).await.unwrap()
+            let read = reader.workflow_run(&repo(), which, (since, None)).await;
+            read.unwrap()
         };
         assert_eq!(read().await, ProviderReport::Nothing);
         writer

@@ -99,6 +99,10 @@ fn with_deploy() -> Vec<CheckSetup> {
 
 /// A world whose deliveries end with a workflow, which takes five hours.
 async fn deploying(checkpoints: Checkpoints) -> World {
+    World::with(to_deploy(checkpoints)).await
+}
+
+fn to_deploy(checkpoints: Checkpoints) -> Setup {
     let source = taking(|rules| {
         rules.checkpoints = checkpoints;
         rules.endpoint = Endpoint::default();
@@ -106,12 +110,11 @@ async fn deploying(checkpoints: Checkpoints) -> World {
             .parse::<Deploy>()
             .expect("a workflow");
     });
-    World::with(Setup {
+    Setup {
         source,
         scenario: with_ci(ci(with_deploy())),
         ..Setup::default()
-    })
-    .await
+    }
 }
 
 #[tokio::test]
@@ -508,6 +511,82 @@ async fn a_dispatch_that_was_lost_is_not_taken_for_that_of_another_delivery() {
     assert!(took < SECOND * 100, "{took}: too late to be mixed up");
     until(&world, second, "deploy/running").await;
     assert_eq!(world.sandbox.counters().dispatches, 2);
+}
+
+/// Two deliveries whose merges are known at once: the workflow of the first has been dispatched, and nothing of the second
+/// is merged yet.
+async fn first_dispatched() -> (World, [u64; 2]) {
+    let checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
+    let world = World::with(Setup {
+        webhooks: true,
+        ..to_deploy(checkpoints)
+    })
+    .await;
+    let titles = ["The first thing", "The second thing"];
+    let numbers = titles.map(|title| open_issue(&world, title, ""));
+    for number in numbers {
+        until(&world, number, "implement/succeeded").await;
+    }
+    merge_now(&world, numbers[0]).await;
+    let dispatched = async |world: &World| world.sandbox.counters().dispatches == 1;
+    Box::pin(world.until(hour(1), "a dispatch", dispatched)).await;
+    (world, numbers)
+}
+
+async fn merge_now(world: &World, number: u64) {
+    let task = delivery(world, number).await.expect("a delivery").task;
+    let pull = task.pull.expect("a pull request").number;
+    let (github, now) = (world.sandbox.github(), world.clock.now());
+    assert!(github.merge_by_hand(now, REPO, pull, "ann"));
+}
+
+fn end_runs(world: &World, conclusion: Conclusion) {
+    let (github, now) = (world.sandbox.github(), world.clock.now());
+    github.finish_dispatched(now, REPO, "deploy.yml", conclusion);
+}
+
+/// Merges the second one a moment after the run of the first began, and lets it come to a run of its own.
+async fn second_has_its_own_run(world: &World, second: u64) {
+    let began = world.clock.now();
+    merge_now(world, second).await;
+    until(world, second, "deploy/running").await;
+    let found = delivery(world, second).await.expect("a delivery");
+    let since = deliveries::deploying_since(&found);
+    assert!(since <= began + SECOND * 2, "too late to be mixed up");
+    assert_eq!(world.sandbox.counters().dispatches, 2);
+}
+
+/// The run that another delivery dispatched a moment before the merge does not hold the change, whatever became of it.
+#[tokio::test]
+async fn the_run_of_a_delivery_that_merged_a_moment_before_is_not_taken() {
+    for ends in [None, Some(Conclusion::Success), Some(Conclusion::Failure)] {
+        let (world, [first, second]) = first_dispatched().await;
+        if let Some(conclusion) = ends {
+            end_runs(&world, conclusion);
+        }
+        second_has_its_own_run(&world, second).await;
+        world.pass(MINUTE * 5).await;
+        assert_eq!(place(&world, second).await, "deploy/running");
+        end_runs(&world, Conclusion::Success);
+        until(&world, second, "close/succeeded").await;
+        // The run of the second one holds the change of the first one, too.
+        if ends != Some(Conclusion::Failure) {
+            until(&world, first, "close/succeeded").await;
+            world.pass(MINUTE * 5).await;
+            world.finish().await;
+        }
+    }
+}
+
+/// A process that died while it dispatched a workflow finds the run of another delivery, which proves nothing.
+#[tokio::test]
+async fn a_dispatch_that_died_is_made_again_although_another_delivery_has_a_run() {
+    let (world, [_, second]) = first_dispatched().await;
+    let fate = world.fate.clone();
+    let dies = async move { fate.kill_at(fate.count() - 1, Moment::Before) };
+    world.fate.before_next("dispatch", dies);
+    second_has_its_own_run(&world, second).await;
+    assert_eq!(world.fate.deaths(), 1);
 }
 
 /// The prompts of all parts name the issue, so GitHub closes it with the first merge.

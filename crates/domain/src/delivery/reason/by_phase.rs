@@ -97,7 +97,11 @@ fn way_on(delivery: &Delivery) -> Option<&'static str> {
 fn deploying(delivery: &Delivery) -> WordedReason {
     let sentence = match &delivery.rules.deploy {
         Deploy::None => return reason("deploying", "Nothing is deployed."),
-        Deploy::Workflow { file, .. } => format!("The run of `{file}` is awaited."),
+        Deploy::Workflow { file, branch } => {
+            format!(
+                "A run of `{file}` on `{branch}` is awaited, of a commit that holds the change."
+            )
+        }
         Deploy::Deployment { environment } => match history::deploy_failed_at(delivery) {
             None => format!("A deployment to `{environment}` is awaited."),
             Some(_) => format!(

@@ -449,6 +449,11 @@ fn deploy_and_observe_are_awaited() {
     );
     let bad = ProviderReport::Bad("no disk".to_owned());
     assert_eq!(take(&mut world, says(Phase::Deploy, bad)), "deploy/failed");
+    // The run of a later delivery may succeed, and only a retry asks for it.
+    assert_eq!(
+        take(&mut world, says(Phase::Deploy, ProviderReport::Good)),
+        "deploy/failed"
+    );
     // The issue was closed by the merge, which ends nothing.
     let closed = IssueSight {
         read_at: at(1_000),

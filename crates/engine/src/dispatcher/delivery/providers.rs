@@ -93,9 +93,9 @@ impl Dispatcher {
         let (issues, repo) = (&self.readers.issues, &delivery.repo);
         Ok(match (&delivery.rules.deploy, merge_commit(delivery)) {
             (Deploy::None, _) => ProviderReport::Good,
-            (Deploy::Workflow { file, branch }, _) => {
-                let since = delivery::deploying_since(delivery);
-                issues.workflow_run(repo, (file, branch), since).await?
+            (Deploy::Workflow { file, branch }, merge) => {
+                let awaited = (delivery::deploying_since(delivery), merge);
+                issues.workflow_run(repo, (file, branch), awaited).await?
             }
             (Deploy::Deployment { environment }, Some(sha)) => {
                 let failed_at = delivery::deploy_failed_at(delivery);
@@ -123,7 +123,7 @@ fn is_final(failure: &Failure) -> bool {
 }
 
 /// The commit that came of the merge.
-fn merge_commit(delivery: &Delivery) -> Option<&CommitSha> {
+pub(super) fn merge_commit(delivery: &Delivery) -> Option<&CommitSha> {
     match delivery.pull_seen()?.end.as_ref()? {
         PullEnd::Merged { commit, .. } => commit.as_ref(),
         PullEnd::Closed { .. } => None,

@@ -13,6 +13,7 @@ use domain::policy::{Source, Terms};
 use domain::pull::{DeliveryHint, MergeApproval, MergeStyle};
 use domain::refusal::NotNow;
 
+use super::providers::merge_commit;
 use crate::backend::{Backend, Error, ignore_conflict};
 use crate::deliveries::DeliveryOrder;
 use crate::dispatcher::Dispatcher;
@@ -364,6 +365,7 @@ pub(super) fn dispatch(
         branch: branch.clone(),
         cause: cause.to_owned(),
         since: deploying_since(delivery),
+        merge: merge_commit(delivery).cloned(),
     })
 }
 

@@ -168,6 +168,11 @@ fn compare(world: &GitHubWorld, ask: &Ask, repo: &str, spec: &str) -> Outcome {
     if ask.wants("diff") {
         return diff(world, &base, &head);
     }
+    let parted = world.merge_base(&base, &head);
+    if parted.is_empty() {
+        let message = format!("No common ancestor between {base} and {head}.");
+        return Err(GitHubRefusal::new(404, message));
+    }
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
     let (ahead, behind) = (world.between(&base, &head), world.between(&head, &base));
     let status = match (ahead.len(), behind.len()) {
@@ -207,7 +212,7 @@ fn compare(world: &GitHubWorld, ask: &Ask, repo: &str, spec: &str) -> Outcome {
         "behind_by": behind.len(),
         "total_commits": ahead.len(),
         "base_commit": shown(&base),
-        "merge_base_commit": shown(&world.merge_base(&base, &head)),
+        "merge_base_commit": shown(&parted),
         "files": files.collect::<Vec<_>>(),
     });
     let commits = ahead.iter().map(|commit| pen.commit(found, commit));

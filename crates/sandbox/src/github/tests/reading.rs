@@ -309,6 +309,34 @@ async fn comparisons_count_both_sides() {
 }
 
 #[tokio::test]
+async fn comparisons_say_where_a_head_is() {
+    let stand = Stand::start().await;
+    let (one, other) = (stand.open("a", "a.rs"), stand.open("b", "b.rs"));
+    let main = || stand.github.branch(REPO, "main").unwrap();
+    let begun = main();
+    assert_eq!(stand.merge(one).await.status, 200);
+    let merged = main();
+    let own = stand.head(other);
+    assert_eq!(stand.merge(other).await.status, 200);
+    let newest = main();
+    for (head, status) in [
+        (&begun, "behind"),
+        (&merged, "identical"),
+        (&newest, "ahead"),
+        (&own, "diverged"),
+    ] {
+        let got = stand.repo(&format!("/compare/{merged}...{head}")).await;
+        assert_eq!(got.body["status"], status);
+    }
+    stand
+        .github
+        .push(stand.now(), "acme/site", "main", "x", "ada");
+    let foreign = stand.github.branch("acme/site", "main").unwrap();
+    let got = stand.repo(&format!("/compare/{merged}...{foreign}")).await;
+    assert_eq!(got.status, 404);
+}
+
+#[tokio::test]
 async fn what_does_not_exist_is_not_found() {
     let stand = Stand::start().await;
     for path in [

@@ -67,6 +67,7 @@ fn actions() -> [TrackerAction; 3] {
             branch: "main".parse().expect("a branch"),
             cause: "deploy:1".to_owned(),
             since: AT,
+            merge: Some(sha('f')),
         },
     ]
 }

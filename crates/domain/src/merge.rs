@@ -27,7 +27,6 @@ use crate::ids::{BranchName, CommitSha};
 use crate::policy::{MergeMethod, MergePolicy, Policy, Timing};
 use crate::redact::presentable;
 use crate::sprint::SprintGate;
-use crate::when::plus;
 
 /// Facts older than this are read again before a merge: the invariant's ten seconds.
 pub const FACTS_AGE_MAX: SignedDuration = SignedDuration::from_secs(10);
@@ -204,7 +203,7 @@ pub fn judge(
         return Judgement::Refuse { reasons };
     }
     // Further checks may still appear, so even a green head waits for a while.
-    settle(&mut reasons, context, timing, now);
+    checks::settle(&mut reasons, context, timing, now);
     if reasons.is_empty() {
         return Judgement::Merge {
             sha: facts.head.sha.clone(),
@@ -390,13 +389,4 @@ fn check_refusals(reasons: &mut Vec<Reason>, context: &MergeContext, now: Timest
 /// Sanitises a text from outside for a reason.
 fn outside(text: &str) -> String {
     presentable(text, OUTSIDE_CHARS_MAX)
-}
-
-/// A head that was just pushed may get a check that has not been created yet.
-fn settle(reasons: &mut Vec<Reason>, context: &MergeContext, timing: &Timing, now: Timestamp) {
-    // A clock that ran ahead for a while must not hold a head back.
-    let until = plus(context.head_since.min(now), timing.settle);
-    if reasons.is_empty() && now < until {
-        reasons.push(Reason::Settling { until });
-    }
 }

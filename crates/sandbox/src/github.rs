@@ -257,18 +257,6 @@ impl GitHub {
             .post_status(now, repo, (sha, context, state), (User::named(login), None));
     }
 
-    /// The statuses of a commit in the order in which they were put there, each as its name and its state.
-    #[must_use]
-    pub fn statuses(&self, repo: &str, sha: &str) -> Vec<String> {
-        let world = self.world();
-        let Ok(found) = world.repo(repo) else {
-            return Vec::new();
-        };
-        let of_commit = found.statuses.iter().filter(|status| status.sha == sha);
-        let shown = of_commit.map(|status| format!("{} {}", status.context, status.state));
-        shown.collect()
-    }
-
     /// Ends every unfinished check of a commit.
     pub fn finish_checks(&self, now: Timestamp, repo: &str, sha: &str, conclusion: Conclusion) {
         self.world().finish_checks(now, repo, sha, conclusion);

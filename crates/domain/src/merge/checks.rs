@@ -201,3 +201,17 @@ pub fn covers(path: &str, file: &str) -> bool {
         file == path
     }
 }
+
+/// A head that was just pushed may get a check that has not been created yet.
+pub(super) fn settle(
+    reasons: &mut Vec<Reason>,
+    context: &MergeContext,
+    timing: &Timing,
+    now: Timestamp,
+) {
+    // A clock that ran ahead for a while must not hold a head back.
+    let until = plus(context.head_since.min(now), timing.settle);
+    if reasons.is_empty() && now < until {
+        reasons.push(Reason::Settling { until });
+    }
+}

@@ -12,6 +12,18 @@ use super::world::{GitHubRefusal, GitHubWorld, User};
 use crate::story::Writing;
 
 impl GitHub {
+    /// The statuses of a commit in the order in which they were put there, each as its name and its state.
+    #[must_use]
+    pub fn statuses(&self, repo: &str, sha: &str) -> Vec<String> {
+        let world = self.world();
+        let Ok(found) = world.repo(repo) else {
+            return Vec::new();
+        };
+        let of_commit = found.statuses.iter().filter(|status| status.sha == sha);
+        let shown = of_commit.map(|status| format!("{} {}", status.context, status.state));
+        shown.collect()
+    }
+
     /// The texts of all files on a branch; none without such a branch.
     #[must_use]
     pub fn texts(&self, repo: &str, branch: &str) -> Option<BTreeMap<String, String>> {

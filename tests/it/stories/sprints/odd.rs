@@ -8,6 +8,7 @@ use engine::backend::Error;
 use tests::world::MINUTE;
 
 use super::super::pipeline::push;
+use super::resolving::nothing;
 use super::*;
 
 /// People merge, so the one pull request stays open.
@@ -38,14 +39,7 @@ async fn until_state(world: &World, word: &str) -> Sprint {
 
 #[tokio::test]
 async fn members_wait_for_slots_and_who_has_nothing_to_change_is_missed_by_nobody() {
-    let nothing = Story {
-        matches: "You are the persona `visionary`".to_owned(),
-        steps: vec![Step::Complete {
-            after: SECOND,
-            no_change: true,
-        }],
-        ..Story::default()
-    };
+    let nothing = nothing("You are the persona `visionary`");
     let stories = vec![
         member("curator", 1, &first_line("first"), &[]),
         member("refactor", 1, &readme("A better shop.\n"), &[]),

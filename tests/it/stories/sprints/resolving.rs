@@ -18,12 +18,14 @@ pub(super) fn session(matches: &str, files: &[(&str, String)]) -> Story {
 
 /// A session that ends without a change.
 pub(super) fn nothing(matches: &str) -> Story {
+    let end = || Step::Complete {
+        after: SECOND,
+        no_change: true,
+    };
     Story {
         matches: matches.to_owned(),
-        steps: vec![Step::Complete {
-            after: SECOND,
-            no_change: true,
-        }],
+        steps: vec![end()],
+        on_message: vec![end()],
         ..Story::default()
     }
 }

@@ -179,6 +179,10 @@ pub fn judge(
     (policy, timing): (&Policy, &Timing),
     now: Timestamp,
 ) -> Judgement {
+    let gate = context.gate.as_ref();
+    if let Some(left) = gate.and_then(|gate| gate.judgement(context.session)) {
+        return left;
+    }
     let mut reasons = Vec::new();
     ownership(&mut reasons, facts, context, policy);
     switches(&mut reasons, context, policy);
@@ -238,7 +242,7 @@ fn ownership(
     }
     reasons.extend(context.sprint_gate.map(SprintGate::reason));
     let approved = context.approved.as_ref() == Some(&facts.head.sha);
-    match (context.gate, policy.merge) {
+    match (&context.gate, policy.merge) {
         // The person who lets the delivery go on may approve this head by it.
         (Some(gate), _) => reasons.push(gate.reason()),
         (None, MergePolicy::OnGreen) => {}

@@ -17,6 +17,7 @@ mod gate;
 mod glimpse;
 mod history;
 mod input;
+mod job_orders;
 mod legal;
 mod looked_at;
 mod moves;
@@ -60,8 +61,8 @@ pub use input::{
     Act, ChildState, Command, CommandKind, Edit, Input, IssueSight, IssueState, NewDelivery, Part,
     PartsSight, ProviderReport, Review, ReviewSight, ReviewState,
 };
+pub use job_orders::{merge_order, takes_order};
 pub use legal::{TransitionError, is_called_off, legal, plan_approval, retry_takes_reason};
-pub use looked_at::merge_order;
 pub use parts::waits_of_parts;
 pub use phase::{Checkpoints, Endpoint, Executor, OddPhase, Phase, RunStatus, Verdict};
 pub(crate) use reason::public_reasons;

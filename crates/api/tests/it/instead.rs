@@ -257,6 +257,35 @@ async fn what_was_collected_is_a_persons_and_no_order_about_it_is_advised() {
     }
 }
 
+/// The judgement is of the time before, and says that nothing but an approval is missing.
+#[tokio::test(start_paused = true)]
+async fn a_merge_is_advised_only_while_its_delivery_takes_the_order() {
+    let world = World::new().await;
+    let (id, job) = of_delivery(&world, (Phase::Verify, RunStatus::Pending)).await;
+    let merge = format!("/jobs/{job}/merge");
+    for (place, is_taken) in [
+        ((Phase::Verify, RunStatus::Failed), false),
+        ((Phase::Review, RunStatus::Running), false),
+        ((Phase::Verify, RunStatus::Running), true),
+    ] {
+        let to = |delivery: &mut Delivery| (delivery.phase, delivery.run_status) = place;
+        change(&world, &id, to).await;
+        let (because, advised) = told(&world, &job).await;
+        let is_advised = advised.contains(&"merge".to_owned());
+        assert_eq!(is_advised, is_taken, "{place:?}: {advised:?}");
+        let is_told = because.contains(&"needs_approval".to_owned());
+        assert_eq!(is_told, is_taken, "{place:?}: {because:?}");
+        let pull = world.get("/pulls/acme/shop/7/why").await.ok(200);
+        let next = pull["next"].as_array().unwrap();
+        let is_advised = next.iter().any(|it| it["advice"] == "merge");
+        assert_eq!(is_advised, is_taken, "{place:?}: {pull}");
+        if !is_taken {
+            let refused = world.post(&merge, &json!({})).await;
+            assert_eq!(refused.code(409), "not_in_verify");
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn how_it_is_to_be_merged_and_whether_it_is_closed_is_kept() {
     let world = World::new().await;

@@ -261,7 +261,10 @@ fn judgement(
         (Judgement::Conflict { .. }, _) => alone("conflict", Reason::Conflict.sentence()),
         (Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons }, gate) => {
             // A pause of this moment is told already, by its own name, and so is what its delivery says now.
-            let is_old = |it: &Reason| it.is_of_delivery() || is_paused && it.is_pause();
+            // No approval is awaited of what its delivery holds, and it is told again once that lets it go.
+            let is_held = |it: &Reason| gate.is_some() && *it == Reason::NeedsApproval;
+            let is_old =
+                |it: &Reason| it.is_of_delivery() || is_held(it) || is_paused && it.is_pause();
             let present = reasons.iter().filter(|it| !is_old(it)).cloned();
             let held = gate.as_ref().map(Gate::reason);
             let held: Vec<Reason> = held.into_iter().chain(present).collect();

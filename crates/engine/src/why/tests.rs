@@ -126,7 +126,7 @@ fn what_a_delivery_says_of_a_head_is_as_it_says_it_now() {
             "Its delivery is at review",
         ),
         (
-            vec![Reason::Draft],
+            vec![Reason::NeedsApproval, Reason::Draft],
             Some(at_review),
             "Its delivery is at review",
         ),
@@ -141,6 +141,10 @@ fn what_a_delivery_says_of_a_head_is_as_it_says_it_now() {
         super::pull::judged(&mut found, &pulled(&judged), (None, gate));
         let told = &found.because[0].sentence;
         assert!(told.contains(sentence), "{told}");
+        // What its delivery holds waits for no approval, however old the judgement is.
+        let mut codes = found.because.iter().map(|it| it.code.as_str());
+        assert!(codes.all(|code| code != "needs_approval"), "{told}");
+        assert!(found.next.is_empty(), "{:?}", found.next);
     }
 }
 

@@ -86,7 +86,7 @@ pub use transcript::{
     TranscriptState, transcript, transcript_due, transcript_pages, transcript_span,
     transcripts_wanted, with_transcript,
 };
-pub use waits::waits;
+pub use waits::{is_read_again, waits};
 pub use want::{Purpose, Sight, Want};
 pub(crate) use wants::message_prefix;
 pub use wants::{cause, order_giver, wants};

@@ -48,7 +48,7 @@ pub use adhoc::of_job;
 pub use apply::{apply, was_taken, with_issue_left};
 pub use asks::{announces_failure, asking, is_failed_by, is_past, open_events, whole_plan_url};
 pub use closed::Closed;
-pub use create::{CHILDREN_MAX, create, is_same_trigger};
+pub use create::{CHILDREN_MAX, check_number_of_children, create, is_same_trigger};
 pub use due::{
     AGENT_ACTS_FOR, LOOK_RUNNING, LOOK_WAITING, RESULT_WAIT, TELL_EVERY, due, result_due,
 };

@@ -299,6 +299,12 @@ fn what_cannot_be_done_now_exits_with_1_and_bad_usage_with_2() {
         assert_eq!((told.exit, told.code.as_str()), (1, code), "{told:?}");
         assert!(told.next.contains("`start`"), "{told:?}");
     }
+    let parts = ["--part", "A piece"].repeat(21);
+    let many = [&["delivery", "split", &id][..], &parts].concat();
+    let told = world.refused(&many);
+    assert_eq!(told.code, "odd_number_of_children");
+    assert!(told.error.contains("1 to 20 parts, not 21"), "{told:?}");
+    assert!(!told.error.contains("`children`"), "{told:?}");
     let again = ["delivery", "create", "x", "--repo", REPO, "--issue", "12"];
     let told = world.refused(&again);
     assert_eq!((told.exit, told.code.as_str()), (1, "exists"));

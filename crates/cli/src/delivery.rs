@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use client::wire::{
     ApproveDelivery, CreateDelivery, DELIVERIES_LIMIT_MAX, Deliveries, DeliveryView, PlanRequest,
-    RejectDelivery, RetryDelivery, SplitRequest, UnreadIssuesView, VerdictRequest,
+    RejectDelivery, RetryDelivery, SplitRequest, Status, UnreadIssuesView, VerdictRequest,
 };
 use client::{Answer as Came, Client, DeliveryQuery};
 use domain::delivery::PLAN_BYTES_MAX;
@@ -117,7 +117,7 @@ fn shown(answer: Result<DeliveryView, client::Error>) -> Result<Answer> {
 /// One page, or page by page to the end.
 async fn list(client: &Client, args: ListDeliveriesArgs) -> Result<Answer> {
     let is_filtered = args.phase.is_some() || args.repo.is_some() || args.needs.is_some();
-    let unread = unread(client, args.repo.as_ref()).await?;
+    let unread = unread(client.status().await?, args.repo.as_ref());
     let asked = DeliveryQuery {
         phase: args.phase.as_ref().and_then(word),
         repo: args.repo,
@@ -138,24 +138,24 @@ async fn list(client: &Client, args: ListDeliveriesArgs) -> Result<Answer> {
 }
 
 async fn board(client: &Client, repo: Option<RepoName>) -> Result<Answer> {
-    let unread = unread(client, repo.as_ref()).await?;
+    let status = client.status().await?;
+    let observes = status.observe_only;
+    let unread = unread(status, repo.as_ref());
     let asked = DeliveryQuery {
         repo,
         open: true,
         limit: Some(DELIVERIES_LIMIT_MAX),
         ..DeliveryQuery::default()
     };
-    Ok(show::board(&whole(client, asked).await?, &unread))
+    let told = (&unread[..], observes);
+    Ok(show::board(&whole(client, asked).await?, told))
 }
 
 /// Which issues could not be read of the sources that are asked about: deliveries may be missing there.
-async fn unread(
-    client: &Client,
-    only: Option<&RepoName>,
-) -> Result<Vec<UnreadIssuesView>, client::Error> {
-    let mut unread = client.status().await?.unread_issues;
+fn unread(status: Status, only: Option<&RepoName>) -> Vec<UnreadIssuesView> {
+    let mut unread = status.unread_issues;
     unread.retain(|it| only.is_none_or(|only| *only == it.repo));
-    Ok(unread)
+    unread
 }
 
 /// All pages in one.

@@ -17,6 +17,7 @@ mod gate;
 mod glimpse;
 mod history;
 mod input;
+mod job_orders;
 mod legal;
 mod looked_at;
 mod moves;
@@ -47,7 +48,7 @@ pub use adhoc::of_job;
 pub use apply::{apply, was_taken, with_issue_left};
 pub use asks::{announces_failure, asking, is_failed_by, is_past, open_events, whole_plan_url};
 pub use closed::Closed;
-pub use create::{CHILDREN_MAX, create, is_same_trigger};
+pub use create::{CHILDREN_MAX, check_number_of_children, create, is_same_trigger};
 pub use due::{
     AGENT_ACTS_FOR, LOOK_RUNNING, LOOK_WAITING, RESULT_WAIT, TELL_EVERY, due, result_due,
 };
@@ -60,8 +61,8 @@ pub use input::{
     Act, ChildState, Command, CommandKind, Edit, Input, IssueSight, IssueState, NewDelivery, Part,
     PartsSight, ProviderReport, Review, ReviewSight, ReviewState,
 };
+pub use job_orders::{merge_order, takes_order};
 pub use legal::{TransitionError, is_called_off, legal, plan_approval, retry_takes_reason};
-pub use looked_at::merge_order;
 pub use parts::waits_of_parts;
 pub use phase::{Checkpoints, Endpoint, Executor, OddPhase, Phase, RunStatus, Verdict};
 pub(crate) use reason::public_reasons;
@@ -85,7 +86,7 @@ pub use transcript::{
     TranscriptState, transcript, transcript_due, transcript_pages, transcript_span,
     transcripts_wanted, with_transcript,
 };
-pub use waits::waits;
+pub use waits::{is_read_again, waits};
 pub use want::{Purpose, Sight, Want};
 pub(crate) use wants::message_prefix;
 pub use wants::{cause, order_giver, wants};

@@ -115,6 +115,9 @@ pub struct Job {
     /// The delivery that it works for, which then owns its approvals and its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery: Option<DeliveryId>,
+    /// Whether that collected it as a run: its session has ended, and people merge or close its pull request.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub collected: bool,
     /// What it does for a pipeline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<Box<Part>>,

@@ -6,6 +6,7 @@ mod announcing;
 mod checks;
 mod lasting;
 mod no_files;
+mod people;
 mod reason;
 mod sentence;
 #[cfg(test)]
@@ -22,7 +23,7 @@ pub(crate) use lasting::lasting;
 pub use reason::{MergeInput, MissingChecksCause, Reason, Weight};
 
 use crate::delivery::Gate;
-use crate::facts::{Fact, PullFacts, PullState, Review, ReviewVerdict};
+use crate::facts::{Fact, PullFacts, PullState};
 use crate::ids::{BranchName, CommitSha};
 use crate::policy::{MergeMethod, MergePolicy, Policy, Timing};
 use crate::redact::presentable;
@@ -177,12 +178,16 @@ pub fn judge(
     (policy, timing): (&Policy, &Timing),
     now: Timestamp,
 ) -> Judgement {
+    let gate = context.gate.as_ref();
+    if let Some(left) = gate.and_then(|gate| gate.judgement(context.session)) {
+        return left;
+    }
     let mut reasons = Vec::new();
     ownership(&mut reasons, facts, context, policy);
     switches(&mut reasons, context, policy);
     shape(&mut reasons, facts, context, policy);
     let conflict = mergeable(&mut reasons, facts);
-    people(&mut reasons, facts);
+    people::said(&mut reasons, facts);
     checks::ran(&mut reasons, facts, context, (policy, timing), now);
     checks::demanded(&mut reasons, facts, policy);
     check_refusals(&mut reasons, context, now);
@@ -236,7 +241,7 @@ fn ownership(
     }
     reasons.extend(context.sprint_gate.map(SprintGate::reason));
     let approved = context.approved.as_ref() == Some(&facts.head.sha);
-    match (context.gate, policy.merge) {
+    match (&context.gate, policy.merge) {
         // The person who lets the delivery go on may approve this head by it.
         (Some(gate), _) => reasons.push(gate.reason()),
         (None, MergePolicy::OnGreen) => {}
@@ -321,21 +326,6 @@ fn mergeable(reasons: &mut Vec<Reason>, facts: &PullFacts) -> bool {
     false
 }
 
-fn people(reasons: &mut Vec<Reason>, facts: &PullFacts) {
-    let Some(reviews) = facts.reviews.known() else {
-        return reasons.extend(unreadable(MergeInput::Reviews, &facts.reviews));
-    };
-    if standing_verdicts(reviews).any(|verdict| verdict == ReviewVerdict::ChangesRequested) {
-        reasons.push(Reason::ChangesRequested);
-    }
-    let approves = |verdict: &ReviewVerdict| *verdict == ReviewVerdict::Approved;
-    let have = standing_verdicts(reviews).filter(approves).count() as u64;
-    let need = facts.demands.known().map_or(0, |demands| demands.approvals);
-    if have < u64::from(need) {
-        reasons.push(Reason::ApprovalsMissing { have, need });
-    }
-}
-
 /// The reason for an unknown fact; `None` if it is known.
 fn unreadable<T>(what: MergeInput, fact: &Fact<T>) -> Option<Reason> {
     match fact {
@@ -349,19 +339,6 @@ fn unreadable<T>(what: MergeInput, fact: &Fact<T>) -> Option<Reason> {
             why: outside(why),
         }),
     }
-}
-
-/// Each reviewer's last word; comments do not take a verdict back.
-fn standing_verdicts(reviews: &[Review]) -> impl Iterator<Item = ReviewVerdict> {
-    let mut last: Vec<(u64, ReviewVerdict)> = Vec::new();
-    for review in reviews
-        .iter()
-        .filter(|review| review.verdict != ReviewVerdict::Comment)
-    {
-        last.retain(|(reviewer, _)| *reviewer != review.reviewer);
-        last.push((review.reviewer, review.verdict));
-    }
-    last.into_iter().map(|(_, verdict)| verdict)
 }
 
 /// GitHub has refused this very head before: not again at once, and not for ever.

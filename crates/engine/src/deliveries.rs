@@ -135,6 +135,10 @@ impl Backend {
         let Some(id) = &job.delivery else {
             return Ok(None);
         };
+        if job.collected {
+            let delivery = id.clone();
+            return Ok(Some(Gate::Collected { delivery }));
+        }
         let found = self.store.get::<Delivery>(id).await?;
         Ok(match found {
             Some(found) => delivery::gate(&found.value, head),

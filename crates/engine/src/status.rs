@@ -43,7 +43,7 @@ pub struct Status {
     pub observe_only: bool,
     /// Jobs by state.
     pub jobs: std::collections::BTreeMap<String, u64>,
-    /// Who is waited for by deliveries and by watched jobs that belong to none, or [`NOT_READ`].
+    /// Who is waited for by deliveries, by watched jobs that work for none, or [`NOT_READ`].
     pub waits_for: BTreeMap<String, u64>,
     /// Open deliveries by their place, for example `plan/running`.
     pub deliveries: BTreeMap<String, u64>,

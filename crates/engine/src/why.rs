@@ -12,7 +12,7 @@ mod tests;
 mod told;
 
 use domain::advice::{self, Advice, Next};
-use domain::delivery::Delivery;
+use domain::delivery::{self, Delivery};
 use domain::facts::Check;
 use domain::ids::{DeliveryId, JobId, PullRef};
 use domain::job::{Job, Phase, WaitParty, WaitsFor};
@@ -242,10 +242,14 @@ impl Backend {
         let Some(id) = &about.0.delivery else {
             return Ok(());
         };
-        let delivery = self.store.get::<Delivery>(id).await?;
-        if delivery.is_some_and(|found| found.value.is_terminal()) {
-            found.next.retain(|next| next.advice.order().is_none());
-        }
+        let Some(delivery) = self.store.get::<Delivery>(id).await? else {
+            return Ok(());
+        };
+        let (delivery, job) = (delivery.value, about.0);
+        let rules = self.delivery_rules(&delivery).await?;
+        let takes = |order| delivery::takes_order(&delivery, (job, order), &rules);
+        let orders = |next: &Next| next.advice.order();
+        found.next.retain(|next| orders(next).is_none_or(takes));
         Ok(())
     }
 

@@ -6,8 +6,8 @@ use client::wire::{
     RetryDelivery, SplitRequest, VerdictRequest,
 };
 use domain::delivery::{
-    Act, CHILDREN_MAX, CRITERIA_MAX, CRITERION_CHARS_MAX, Edit, FEEDBACK_CHARS_MAX, PLAN_BYTES_MAX,
-    Part, Ref, Review, SUMMARY_CHARS_MAX, TITLE_CHARS_MAX, Verdict,
+    self, Act, CRITERIA_MAX, CRITERION_CHARS_MAX, Edit, FEEDBACK_CHARS_MAX, PLAN_BYTES_MAX, Part,
+    Ref, Review, SUMMARY_CHARS_MAX, TITLE_CHARS_MAX, Verdict,
 };
 use domain::redact::presentable;
 
@@ -99,12 +99,9 @@ pub(super) fn plan(sent: PlanRequest) -> Result<Act, Refused> {
 }
 
 pub(super) fn split(sent: SplitRequest) -> Result<Act, Refused> {
-    let parts = sent.children.len();
-    if parts == 0 || parts > CHILDREN_MAX {
-        let detail = format!("`children`: there are {parts}, but have to be 1 to {CHILDREN_MAX}");
-        let refused = Refused::field("children", "odd_number_of_children", &detail);
-        return Err(refused);
-    }
+    // Each surface has a name of its own for them, which the sentence leaves out.
+    delivery::check_number_of_children(sent.children.len())
+        .map_err(|(code, sentence)| Refused::field("children", code, &sentence))?;
     let part = |part: PartRequest| {
         let of_children = |refused: Refused| refused.about("children");
         fits("summary", &part.summary, TITLE_CHARS_MAX).map_err(of_children)?;

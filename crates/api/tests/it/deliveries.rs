@@ -327,6 +327,13 @@ async fn a_plan_is_sent_where_a_person_plans_and_a_delivery_is_edited_and_split(
     let split = world.post(&path("split"), &children).await.ok(200);
     assert_eq!(split["children"].as_array().unwrap().len(), 2);
     assert_eq!(split["why"]["code"], "parts_open");
+    // Its parts are created after the answer, and wait to be started.
+    let person = json!("person");
+    assert_eq!(split["waits_for"]["who"], person);
+    world.post(&path("cancel"), &json!({})).await.ok(200);
+    let again = world.post(&path("retry"), &json!({})).await.ok(200);
+    assert_eq!(again["waits_for"]["who"], person);
+    assert_eq!(again["waits_for"]["for"], "parts");
 }
 
 /// Creations with odd words, and how each is refused: a code and a field.

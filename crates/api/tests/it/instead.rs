@@ -8,6 +8,7 @@ use domain::delivery::{
 use domain::ids::{DeliveryId, JobId, PlanId};
 use domain::merge::{Judgement, MissingChecksCause, Reason};
 use domain::pull::Approval;
+use domain::session::SessionState;
 use engine::backend::IndexEntry;
 use engine::keys;
 use engine::ports::Clock;
@@ -193,6 +194,96 @@ async fn an_order_to_merge_what_was_collected_approves_no_other_pull_request() {
     assert_eq!(answer.code(409), "other_job");
     let delivery = world.backend.must::<Delivery>(&id).await.unwrap().value;
     assert_eq!(delivery.review.approved, None);
+}
+
+/// The codes of why a job waits, and which orders are advised.
+async fn told(world: &World, job: &JobId) -> (Vec<String>, Vec<String>) {
+    let why = world.get(&format!("/jobs/{job}/why")).await.ok(200);
+    let words = |of: &str, word: &str| {
+        let listed = why[of].as_array().unwrap().iter();
+        let words = listed.map(|it| it[word].as_str().unwrap().to_owned());
+        words.collect::<Vec<String>>()
+    };
+    (words("because", "code"), words("next", "advice"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_collected_is_a_persons_and_no_order_about_it_is_advised() {
+    let world = World::new().await;
+    let job = in_review(&world).await;
+    world
+        .change(&job, |job| {
+            if let domain::job::Phase::Watching(watch) = &mut job.phase {
+                watch.state = SessionState::Completed;
+            }
+        })
+        .await;
+    let is_advised = |advised: &[String]| advised.iter().any(|it| it == "merge");
+    assert!(is_advised(&told(&world, &job).await.1));
+    let order = json!({ "repo": "acme/shop", "summary": "Tidy" });
+    let made = world.post("/api/deliveries", &order).await.ok(201);
+    let id: DeliveryId = made["id"].as_str().unwrap().parse().unwrap();
+    let watched = world.backend.must_job(&job).await.unwrap().value;
+    let wanted = json!({ "session_id": watched.session().unwrap() });
+    let path = format!("/api/deliveries/{id}/collect");
+    world.messages().await;
+    world.post(&path, &wanted).await.ok(200);
+    // Its last judgement is of before.
+    let is_read = |work: &Work| matches!(work, Work::Pull { pull, .. } if *pull == shop_pull());
+    assert!(world.messages().await.iter().any(is_read));
+    for place in [
+        (Phase::Plan, RunStatus::Running),
+        (Phase::Verify, RunStatus::Pending),
+        (Phase::Verify, RunStatus::Failed),
+        (Phase::Close, RunStatus::Succeeded),
+    ] {
+        let to = |delivery: &mut Delivery| (delivery.phase, delivery.run_status) = place;
+        change(&world, &id, to).await;
+        let (because, advised) = told(&world, &job).await;
+        assert!(because.contains(&"collected".to_owned()), "{because:?}");
+        let stale = ["needs_approval", "delivery_not_in_verify"];
+        assert!(
+            !because.iter().any(|it| stale.contains(&&**it)),
+            "{because:?}"
+        );
+        for order in ["merge", "retry", "cancel"] {
+            assert!(
+                !advised.contains(&order.to_owned()),
+                "{place:?}: {advised:?}"
+            );
+        }
+        let merge = world.post(&format!("/jobs/{job}/merge"), &json!({})).await;
+        assert_eq!(merge.code(409), "other_job");
+    }
+}
+
+/// The judgement is of the time before, and says that nothing but an approval is missing.
+#[tokio::test(start_paused = true)]
+async fn a_merge_is_advised_only_while_its_delivery_takes_the_order() {
+    let world = World::new().await;
+    let (id, job) = of_delivery(&world, (Phase::Verify, RunStatus::Pending)).await;
+    let merge = format!("/jobs/{job}/merge");
+    for (place, is_taken) in [
+        ((Phase::Verify, RunStatus::Failed), false),
+        ((Phase::Review, RunStatus::Running), false),
+        ((Phase::Verify, RunStatus::Running), true),
+    ] {
+        let to = |delivery: &mut Delivery| (delivery.phase, delivery.run_status) = place;
+        change(&world, &id, to).await;
+        let (because, advised) = told(&world, &job).await;
+        let is_advised = advised.contains(&"merge".to_owned());
+        assert_eq!(is_advised, is_taken, "{place:?}: {advised:?}");
+        let is_told = because.contains(&"needs_approval".to_owned());
+        assert_eq!(is_told, is_taken, "{place:?}: {because:?}");
+        let pull = world.get("/pulls/acme/shop/7/why").await.ok(200);
+        let next = pull["next"].as_array().unwrap();
+        let is_advised = next.iter().any(|it| it["advice"] == "merge");
+        assert_eq!(is_advised, is_taken, "{place:?}: {pull}");
+        if !is_taken {
+            let refused = world.post(&merge, &json!({})).await;
+            assert_eq!(refused.code(409), "not_in_verify");
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -17,6 +17,10 @@ use crate::why::{coming, reasons, under};
 /// The performer of a review that a source leaves out.
 const NO_PERFORMER: &str = "nobody";
 
+/// What a board says while nothing is written, also where no delivery waits for the end of that.
+const OBSERVES: &str =
+    "Gaffer only observes: nothing is written until it is started without --observe-only.";
+
 /// One delivery.
 pub(super) fn delivery(delivery: &DeliveryView) -> Answer {
     let or_empty = |it: Option<String>| it.unwrap_or_default();
@@ -292,8 +296,11 @@ fn failures(answer: Answer, unread: &[UnreadIssuesView]) -> Answer {
     lines.fold(answer, Answer::line)
 }
 
-/// Open deliveries by their phase, integration and delivery apart.
-pub(super) fn board(deliveries: &Deliveries, unread: &[UnreadIssuesView]) -> Answer {
+/// Open deliveries by their phase, integration and delivery apart, behind what keeps all of them from going on.
+pub(super) fn board(
+    deliveries: &Deliveries,
+    (unread, observes): (&[UnreadIssuesView], bool),
+) -> Answer {
     let open = deliveries.deliveries.iter().filter(|card| !card.is_over());
     let open: Vec<&DeliveryCard> = open.collect();
     let of = |phase: Phase| {
@@ -310,8 +317,10 @@ pub(super) fn board(deliveries: &Deliveries, unread: &[UnreadIssuesView]) -> Ans
         phases.map(json)
     });
     let phases: Vec<Value> = phases.collect();
-    let answer = Answer::new(json!({ "phases": phases, "unread_issues": unread }));
-    let answer = failures(answer, unread);
+    let answer =
+        Answer::new(json!({ "phases": phases, "observe_only": observes, "unread_issues": unread }));
+    let notice = observes.then(|| OBSERVES.to_owned());
+    let answer = failures(notice.into_iter().fold(answer, Answer::line), unread);
     if open.is_empty() {
         return answer.line("No delivery is open.");
     }

@@ -2,6 +2,8 @@
 
 use domain::ids::RepoName;
 use domain::intake::Intake;
+use engine::backend::IndexEntry;
+use engine::keys;
 use serde_json::{Value, json};
 
 use crate::jobs::{backend, world};
@@ -99,6 +101,27 @@ fn a_delivery_is_created_listed_shown_and_explained() {
         let said = said.to_lowercase();
         assert!(ran.stdout.to_lowercase().contains(&said), "{said}: {ran:?}");
     }
+}
+
+/// What waits for a person is held up by nothing, and the board tells all the same that the rest is.
+#[test]
+fn the_board_of_what_only_observes_says_so() {
+    let world = world();
+    create(&world);
+    let board = world.json(&["delivery", "board"]);
+    assert_eq!(board["observe_only"], false);
+    let backend = backend(&world);
+    let switches = engine::settings::Switches {
+        observe_only: true,
+        ..engine::settings::Switches::default()
+    };
+    let mut unit = backend.unit();
+    unit.put(keys::switches(), &switches, None, IndexEntry::default());
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    runtime.unwrap().block_on(backend.commit(unit)).unwrap();
+    assert_eq!(world.json(&["delivery", "board"])["observe_only"], true);
+    let said = world.run(&["delivery", "board"]).ok().stdout;
+    assert!(said.contains("Gaffer only observes"), "{said}");
 }
 
 /// A source whose issues the dispatcher could not read.
@@ -276,6 +299,12 @@ fn what_cannot_be_done_now_exits_with_1_and_bad_usage_with_2() {
         assert_eq!((told.exit, told.code.as_str()), (1, code), "{told:?}");
         assert!(told.next.contains("`start`"), "{told:?}");
     }
+    let parts = ["--part", "A piece"].repeat(21);
+    let many = [&["delivery", "split", &id][..], &parts].concat();
+    let told = world.refused(&many);
+    assert_eq!(told.code, "odd_number_of_children");
+    assert!(told.error.contains("1 to 20 parts, not 21"), "{told:?}");
+    assert!(!told.error.contains("`children`"), "{told:?}");
     let again = ["delivery", "create", "x", "--repo", REPO, "--issue", "12"];
     let told = world.refused(&again);
     assert_eq!((told.exit, told.code.as_str()), (1, "exists"));

@@ -1,6 +1,6 @@
 //! What commands do. Whether they are legal was asked before.
 
-use super::create::{CHILDREN_MAX, check_refs};
+use super::create::{check_number_of_children, check_refs};
 use super::history::Actor;
 use super::legal;
 use super::looked_at::{same_head, same_plan};
@@ -239,13 +239,7 @@ fn plan(
 }
 
 fn split(moving: &mut Moving<'_>, parts: &[Part], by: &Actor) -> Result<(), Refused> {
-    if parts.is_empty() || parts.len() > CHILDREN_MAX {
-        let sentence = format!(
-            "a delivery is split into 1 to {CHILDREN_MAX} parts, not {}",
-            parts.len()
-        );
-        return Err(("odd_number_of_children", sentence));
-    }
+    check_number_of_children(parts.len())?;
     let id = moving.delivery.id.clone();
     let child = |(place, part): (usize, &Part)| {
         Ok(Child {

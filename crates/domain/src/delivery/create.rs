@@ -16,6 +16,18 @@ use crate::step::Step;
 /// Most parts into which a delivery is split.
 pub const CHILDREN_MAX: usize = 20;
 
+/// Refuses a split into so many parts.
+///
+/// # Errors
+/// With a code and a sentence, when there is none or more than a delivery may have.
+pub fn check_number_of_children(parts: usize) -> Result<(), (&'static str, String)> {
+    if (1..=CHILDREN_MAX).contains(&parts) {
+        return Ok(());
+    }
+    let sentence = format!("a delivery is split into 1 to {CHILDREN_MAX} parts, not {parts}");
+    Err(("odd_number_of_children", sentence))
+}
+
 /// A new delivery with the settings of its source, which are copied. Without a checkpoint at its plan it begins at
 /// once.
 ///

@@ -46,7 +46,7 @@ pub fn due(delivery: &Delivery, now: Timestamp) -> Option<Timestamp> {
     let wait = match delivery.phase {
         _ if awaits_person(delivery) => LOOK_WAITING,
         Phase::Deploy | Phase::Observe => LOOK_DEPLOYING,
-        // Its pull request is read anew, which calls it only if the checks are other ones.
+        // Its pull request is read anew, which calls it: should that fail, it looks itself.
         Phase::Verify if delivery.task.forgiven.is_some() => LOOK_DEPLOYING,
         Phase::Intake
         | Phase::Plan

@@ -233,6 +233,7 @@ fn watched(job: &Job, watch: &Watch, (timing, now): (&Timing, Timestamp)) -> Wor
         | WaitReason::Merge
         | WaitReason::MergeCap
         | WaitReason::Delivery
+        | WaitReason::Collected
         | WaitReason::Sprint
         | WaitReason::Start
         | WaitReason::Checkpoint

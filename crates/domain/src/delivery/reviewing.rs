@@ -31,7 +31,10 @@ fn is_forgiven(moving: &Moving<'_>) -> bool {
 }
 
 pub(super) fn reviewing(moving: &mut Moving<'_>) -> bool {
-    if session_failed(moving) || checks_failed(moving) {
+    let reviewer = moving.rules.reviewer();
+    // Without a reviewer every change passes, and verify judges its checks.
+    let is_judged = reviewer != ReviewBy::Nobody;
+    if session_failed(moving) || is_judged && checks_failed(moving) {
         return true;
     }
     // One that was closed may be reopened: until then there is nothing to review.
@@ -45,7 +48,6 @@ pub(super) fn reviewing(moving: &mut Moving<'_>) -> bool {
     let Some(head) = pull.head else {
         return false;
     };
-    let reviewer = moving.rules.reviewer();
     if reviewer == ReviewBy::Nobody {
         let note = Some("this source has no reviewer");
         moving.judge(Verdict::Pass, &head, (&Actor::System, note));

@@ -107,7 +107,7 @@ fn is_resting_on_sent_back(delivery: &Delivery) -> bool {
 }
 
 /// Whether its merge was tried although checks of its head failed: they are read again before anything is said of them.
-pub(super) fn is_read_again(delivery: &Delivery) -> bool {
+pub fn is_read_again(delivery: &Delivery) -> bool {
     let forgiven = delivery.task.forgiven.as_ref();
     let is_forgiven = forgiven.is_some() && forgiven == delivery.head();
     // Whatever else a review failed by is forgiven with the head, too.

@@ -113,6 +113,7 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
         priority: new.priority,
         terms: new.terms,
         delivery: new.delivery,
+        collected: false,
         part: new.part,
         origin: Origin::Created,
         created_at: now,
@@ -147,6 +148,8 @@ pub fn adopt(new: NewJob, view: &SessionView, now: Timestamp) -> Result<Step<Job
     }
     let mut step = create(new, now)?;
     step.aggregate.origin = Origin::Adopted;
+    // A delivery adopts nothing but what it collects.
+    step.aggregate.collected = step.aggregate.delivery.is_some();
     step.aggregate.phase = Phase::Watching(Box::new(watch(view, now)));
     step.due = looked_at(&step.aggregate, &Timing::default());
     Ok(step)

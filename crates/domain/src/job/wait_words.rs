@@ -29,6 +29,7 @@ impl WaitReason {
             Self::Merge => "merge",
             Self::MergeCap => "merge_cap",
             Self::Delivery => "delivery",
+            Self::Collected => "collected",
             Self::Sprint => "sprint",
             Self::Start => "start",
             Self::Checkpoint => "checkpoint",
@@ -73,6 +74,9 @@ impl WaitReason {
                 "its pull request is merged once the cap on merges in 24 hours allows it"
             }
             Self::Delivery => "its delivery has not come to its merge yet",
+            Self::Collected => {
+                "its session was collected, and its pull request is to be merged or closed on GitHub"
+            }
             Self::Sprint => "its sprint weaves it with others",
             Self::Start => "it waits to be started",
             Self::Checkpoint => "its phase is done and has to be approved",

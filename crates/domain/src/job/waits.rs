@@ -85,6 +85,8 @@ pub enum WaitReason {
     MergeCap,
     /// Its delivery has not come to its merge yet.
     Delivery,
+    /// A delivery collected its session, and its pull request is to be merged or closed on GitHub.
+    Collected,
     /// Its sprint weaves it with others.
     Sprint,
     /// A delivery is to be started.
@@ -209,7 +211,7 @@ impl WaitsFor {
             self.what,
             WaitReason::Plan | WaitReason::Delivery | WaitReason::Result | WaitReason::Approval
         );
-        job.delivery.is_some() && is_of_delivery
+        job.delivery.is_some() && !job.collected && is_of_delivery
     }
 
     /// Whether an outside decision is pending: a person's or the agent's.
@@ -268,13 +270,13 @@ pub enum JobWait {
     Woken,
     /// Its pull request decides.
     Pull,
-    /// It is counted with its delivery.
+    /// It is counted with the delivery that it works for.
     Delivery,
 }
 
 /// Who a job waits for, as far as its own record shows.
 pub fn job_wait(job: &Job) -> JobWait {
-    if job.delivery.is_some() {
+    if job.delivery.is_some() && !job.collected {
         return JobWait::Delivery;
     }
     let by_pull = match &job.phase {

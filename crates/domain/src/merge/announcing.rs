@@ -82,6 +82,7 @@ impl Reason {
             | Self::Closed
             | Self::AlreadyMerged
             | Self::NeedsApproval
+            | Self::Collected { .. }
             | Self::TakenBack
             | Self::SprintOver
             | Self::PlanUnreviewed
@@ -102,7 +103,7 @@ impl Reason {
     pub fn is_of_delivery(&self) -> bool {
         matches!(
             self,
-            Self::DeliveryNotInVerify { .. } | Self::VerdictOfAnotherHead
+            Self::DeliveryNotInVerify { .. } | Self::VerdictOfAnotherHead | Self::Collected { .. }
         )
     }
 
@@ -140,6 +141,8 @@ impl Reason {
             | Self::Fork
             | Self::Closed
             | Self::AlreadyMerged
+            // Nothing else of it is judged.
+            | Self::Collected { .. }
             | Self::SessionWorking
             | Self::SessionFailed
             | Self::JobCancelled

@@ -214,6 +214,7 @@ impl Reason {
             | Self::AlreadyMerged
             | Self::DeliveryNotInVerify { .. }
             | Self::VerdictOfAnotherHead
+            | Self::Collected { .. }
             | Self::Woven { .. }
             | Self::MailUncollected
             | Self::MailUnreadable

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::Phase;
-use crate::ids::{BranchName, SprintNumber};
+use crate::ids::{BranchName, DeliveryId, SprintNumber};
 
 /// One reason. More than one can hold at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +29,11 @@ pub enum Reason {
     },
     /// The verdict of its delivery's review is about another head.
     VerdictOfAnotherHead,
+    /// A delivery collected its session, and people merge it or close it.
+    Collected {
+        /// Which delivery.
+        delivery: DeliveryId,
+    },
     /// Its sprint weaves it into one pull request with others.
     Woven {
         /// Which sprint.
@@ -254,6 +259,7 @@ impl Reason {
             Self::NeedsApproval => "needs_approval",
             Self::DeliveryNotInVerify { .. } => "delivery_not_in_verify",
             Self::VerdictOfAnotherHead => "verdict_of_another_head",
+            Self::Collected { .. } => "collected",
             Self::Woven { .. } => "woven",
             Self::MailUncollected => "mail_uncollected",
             Self::MailUnreadable => "mail_unreadable",
@@ -323,6 +329,7 @@ impl Reason {
             | Self::Closed
             | Self::AlreadyMerged
             | Self::NeedsApproval
+            | Self::Collected { .. }
             | Self::MailUnreadable
             | Self::TakenBack
             | Self::SprintOver

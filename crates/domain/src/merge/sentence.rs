@@ -93,6 +93,7 @@ impl Reason {
             | Self::MergeThrottled { .. }
             | Self::DeliveryNotInVerify { .. }
             | Self::VerdictOfAnotherHead
+            | Self::Collected { .. }
             | Self::Woven { .. }
             | Self::MailUncollected
             | Self::MailUnreadable
@@ -143,6 +144,7 @@ impl Reason {
             Self::NeedsApproval => NEEDS_APPROVAL.to_owned(),
             Self::DeliveryNotInVerify { phase } => not_at_verify(*phase),
             Self::VerdictOfAnotherHead => OTHER_HEAD.to_owned(),
+            Self::Collected { delivery } => format!("Delivery {delivery} collected its session, and Gaffer does not merge it: a person merges or closes it on GitHub."),
             Self::Woven { sprint } => format!("Sprint {sprint} weaves it into one pull request with others, and that one is merged."),
             Self::MailUncollected => "Its sprint collects the mail of this head first.".to_owned(),
             Self::MailUnreadable => "The mail that its session wrote into this head cannot be read, and may take the change back; merge it on GitHub yourself, or close it.".to_owned(),

@@ -6,8 +6,8 @@ mod reasons;
 use jiff::{SignedDuration, Timestamp};
 
 use super::*;
-use crate::facts::Demands;
 use crate::facts::fixture::{at, green_facts, passed, sha};
+use crate::facts::{Demands, Review, ReviewVerdict};
 use crate::ids::RepoId;
 
 fn review(reviewer: u64, verdict: ReviewVerdict) -> Review {

@@ -38,8 +38,10 @@ pub(super) fn hold() -> impl Strategy<Value = Option<Hold>> {
 /// Why a delivery does not let a head be merged; mostly it does.
 fn gate() -> impl Strategy<Value = Option<Gate>> {
     let phase = Phase::Review;
+    let delivery = "0123456789ab".parse().unwrap();
     prop_oneof![
         8 => Just(None),
+        1 => Just(Some(Gate::Collected { delivery })),
         1 => Just(Some(Gate::NotInVerify { phase })),
         1 => Just(Some(Gate::OtherHead)),
     ]

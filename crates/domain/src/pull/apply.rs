@@ -272,7 +272,7 @@ fn context(pull: &Pull, facts: &PullFacts, outside: &PullContext, now: Timestamp
         session: outside.session,
         wanted_base: outside.wanted_base.clone(),
         approved: pull.approval.as_ref().map(|approval| approval.sha.clone()),
-        gate: outside.gate,
+        gate: outside.gate.clone(),
         sprint_gate: outside.sprint_gate,
         plan_unreviewed: outside.plan_unreviewed,
         unexpected: unexpected::of_head(pull, facts, outside),

@@ -143,6 +143,7 @@ fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason
         Reason::DeliveryNotInVerify { .. } | Reason::VerdictOfAnotherHead => {
             own(WaitReason::Delivery)
         }
+        Reason::Collected { .. } => (Whom::Is(WaitParty::Person), WaitReason::Collected),
         Reason::Woven { .. } => own(WaitReason::Sprint),
         Reason::MailUncollected => own(WaitReason::Reading),
         Reason::PlanUnreviewed | Reason::UnexpectedPush { .. } => approval(Whom::Woken),

@@ -82,6 +82,7 @@ fn is_passed_over(reason: &Reason, is_unchecked: bool) -> bool {
         | Reason::AlreadyMerged
         | Reason::DeliveryNotInVerify { .. }
         | Reason::VerdictOfAnotherHead
+        | Reason::Collected { .. }
         | Reason::TakenBack
         | Reason::SprintOver
         | Reason::Paused

@@ -46,9 +46,19 @@ impl Backend {
             let mut taken = Step::unchanged(owned.value.clone());
             taken.due = owned.due;
             taken.aggregate.delivery = Some(id.clone());
+            taken.aggregate.collected = true;
             // From now on it is reached through the delivery, whose agent its source names.
             taken.aggregate.agent = None;
             self.save_job(&mut unit, Some(&owned), &taken).await?;
+            // Its last judgement says what is awaited of a job of no delivery.
+            if let Some(pull) = taken.aggregate.pull().cloned() {
+                let judge = Work::Pull {
+                    pull,
+                    job: None,
+                    received_at: None,
+                };
+                unit.enqueue(&keys::job_pk(job), judge);
+            }
             let past = self.told_before(job, &step.aggregate).await?;
             over.extend(self.withdraw(&mut unit, &past).await?);
             if !self.try_commit(unit).await? {

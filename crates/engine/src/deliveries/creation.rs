@@ -1,7 +1,8 @@
 //! New deliveries: of an issue, or of what a person or an agent asks for.
 
 use domain::delivery::{
-    self, Actor, Delivery, DeliveryKind, IssueRef, IssueText, NewDelivery, Ref, is_same_trigger,
+    self, Actor, Child, Delivery, DeliveryKind, IssueRef, IssueText, NewDelivery, Ref,
+    is_same_trigger,
 };
 use domain::ids::{DeliveryId, RepoName};
 use domain::pipeline::RequirementRef;
@@ -38,6 +39,51 @@ pub struct DeliveryOrder {
     pub id: Option<DeliveryId>,
     /// Who wants it.
     pub by: Actor,
+}
+
+impl DeliveryOrder {
+    /// A part of a delivery, under the id that was saved with the split.
+    pub(crate) fn of_part(whole: &Delivery, child: &Child) -> Self {
+        Self {
+            repo: whole.repo.clone(),
+            issue: None,
+            requirement: None,
+            again: false,
+            text: IssueText {
+                summary: child.summary.clone(),
+                description: whole.description.clone(),
+                acceptance_criteria: child.acceptance_criteria.clone(),
+            },
+            refs: vec![Ref::parent(whole)],
+            priority: Some(whole.priority),
+            parent: Some(whole.id.clone()),
+            id: Some(child.id.clone()),
+            by: Actor::System,
+        }
+    }
+
+    /// The delivery that it asks for.
+    pub(super) fn to_new(&self, id: DeliveryId, seq: u64, repo: &RepoName) -> NewDelivery {
+        NewDelivery {
+            id,
+            seq,
+            kind: match (&self.issue, &self.requirement) {
+                (_, Some(_)) => DeliveryKind::Requirement,
+                (Some(_), None) => DeliveryKind::Issue,
+                (None, None) => DeliveryKind::Adhoc,
+            },
+            repo: repo.clone(),
+            issue: self.issue.clone(),
+            requirement: self.requirement.clone(),
+            summary: self.text.summary.clone(),
+            description: self.text.description.clone(),
+            acceptance_criteria: self.text.acceptance_criteria.clone(),
+            refs: self.refs.clone(),
+            priority: self.priority.unwrap_or_default(),
+            parent: self.parent.clone(),
+            by: self.by.clone(),
+        }
+    }
 }
 
 /// Why no delivery was created.
@@ -86,25 +132,7 @@ impl Backend {
         source: &Versioned<Source>,
     ) -> Result<Option<Result<Delivery, CreateRefused>>, Error> {
         let (version, source) = (source.version, &source.value);
-        let new = NewDelivery {
-            id,
-            seq: self.next_seq().await?,
-            kind: match (&order.issue, &order.requirement) {
-                (_, Some(_)) => DeliveryKind::Requirement,
-                (Some(_), None) => DeliveryKind::Issue,
-                (None, None) => DeliveryKind::Adhoc,
-            },
-            repo: source.repo.clone(),
-            issue: order.issue.clone(),
-            requirement: order.requirement.clone(),
-            summary: order.text.summary.clone(),
-            description: order.text.description.clone(),
-            acceptance_criteria: order.text.acceptance_criteria.clone(),
-            refs: order.refs.clone(),
-            priority: order.priority.unwrap_or_default(),
-            parent: order.parent.clone(),
-            by: order.by.clone(),
-        };
+        let new = order.to_new(id, self.next_seq().await?, &source.repo);
         // A part goes by the rules of what it is a part of, also where it is made later.
         let rules = match &new.parent {
             Some(parent) => self.must::<Delivery>(parent).await?.value.rules,

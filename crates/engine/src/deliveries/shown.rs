@@ -1,11 +1,12 @@
 //! A delivery as every surface shows it: with who is waited for, and why.
 
-use domain::delivery::{self, ChildState, Delivery, Reason, RunStatus};
+use domain::delivery::{self, Child, ChildState, Delivery, Reason, RunStatus};
 use domain::ids::{AgentName, DeliveryId, JobId};
 use domain::job::{Job, WaitsFor};
 use domain::policy::Timing;
+use jiff::Timestamp;
 
-use super::no_such;
+use super::{DeliveryOrder, no_such};
 use crate::backend::{Backend, Error};
 use crate::settings::TrackedPull;
 use crate::waits::Waits;
@@ -136,21 +137,26 @@ impl Backend {
         }
     }
 
-    /// The parts of a delivery as they are now: what it keeps of them may be older.
+    /// The parts of a delivery as they are now: what it keeps of them may be older. Those that were just wanted are about to
+    /// be created.
     async fn parts_of(
         &self,
         delivery: &mut Delivery,
         waits: &mut Waits<'_>,
     ) -> Result<Vec<WaitingDelivery>, Error> {
         let mut parts = Vec::new();
-        for child in &mut delivery.children {
-            if let Some(found) = self.store.get::<Delivery>(&child.id).await? {
+        let mut children = std::mem::take(&mut delivery.children);
+        for child in &mut children {
+            let found = self.store.get::<Delivery>(&child.id).await?;
+            let found = found.map(|found| found.value);
+            if let Some(part) = found.or_else(|| to_be_created(delivery, child, self.now())) {
                 // A part has no parts, so this goes no deeper.
-                let part = Box::pin(self.waiting(found.value, waits)).await?;
+                let part = Box::pin(self.waiting(part, waits)).await?;
                 child.state = ChildState::of(&part.delivery);
                 parts.push(part);
             }
         }
+        delivery.children = children;
         Ok(parts)
     }
 
@@ -232,6 +238,14 @@ impl Backend {
             pull: waiting.pull,
         }))
     }
+}
+
+/// A part that has yet to be created, as it begins.
+fn to_be_created(whole: &Delivery, child: &Child, now: Timestamp) -> Option<Delivery> {
+    let is_wanted = whole.run_status.is_under_way() && child.state == ChildState::Open;
+    let new = DeliveryOrder::of_part(whole, child).to_new(child.id.clone(), 0, &whole.repo);
+    let made = delivery::create(&new, &whole.rules, now).ok();
+    made.filter(|_| is_wanted).map(|made| made.aggregate)
 }
 
 fn waits_of(parts: &[WaitingDelivery]) -> Vec<WaitsFor> {

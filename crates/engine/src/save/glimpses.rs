@@ -1,6 +1,6 @@
 //! Calls of a delivery, a run or a sprint when what it can see of its jobs or their pull requests changes.
 
-use domain::delivery::{JobGlimpse, PullGlimpse};
+use domain::delivery::{self, Checks, Delivery, JobGlimpse, PullGlimpse};
 use domain::ids::DeliveryId;
 use domain::job::Job;
 use domain::pipeline::{self, PartWork};
@@ -96,14 +96,24 @@ impl Backend {
         Ok(run.map(|id| Work::Pipeline { id }))
     }
 
-    /// The delivery of a pull request, if what it can see of that changes.
+    /// The delivery of a pull request, if what it can see of that changes, or if it waits for another reading of failed checks,
+    /// which may show the same.
     pub(super) async fn shows_delivery(&self, pull: &Pull) -> Result<Option<DeliveryId>, Error> {
         let Some(delivery) = &pull.delivery else {
             return Ok(None);
         };
         let before = self.store.pull(&pull.pull).await?;
         let before = before.map(|found| PullGlimpse::of(&found.value.pull));
-        let changes = before != Some(PullGlimpse::of(pull));
-        Ok(changes.then(|| delivery.clone()))
+        let glimpse = PullGlimpse::of(pull);
+        let is_red = glimpse.checks == Checks::GivenUp;
+        let changes = before != Some(glimpse);
+        let calls = changes || is_red && self.reads_again(delivery).await?;
+        Ok(calls.then(|| delivery.clone()))
+    }
+
+    /// Whether a delivery tries its merge again although checks failed, and decides by the next reading of them.
+    async fn reads_again(&self, id: &DeliveryId) -> Result<bool, Error> {
+        let found = self.store.get::<Delivery>(id).await?;
+        Ok(found.is_some_and(|found| delivery::is_read_again(&found.value)))
     }
 }

@@ -239,6 +239,12 @@ fn judgement(
         };
         (told, about(&reason, pull))
     };
+    // One that was closed a moment ago says so first.
+    let is_closed = matches!(pull.phase, PullPhase::Closed { .. });
+    let left = gate.as_ref().filter(|gate| gate.leaves_to_people());
+    if let Some(left) = left.filter(|_| !is_closed).map(Gate::reason) {
+        return alone(left.code(), left.sentence());
+    }
     match (&verdict.judgement, gate) {
         (Judgement::Merge { .. }, Some(gate)) => {
             let held = gate.reason();
@@ -255,9 +261,13 @@ fn judgement(
         (Judgement::Conflict { .. }, _) => alone("conflict", Reason::Conflict.sentence()),
         (Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons }, gate) => {
             // A pause of this moment is told already, by its own name, and so is what its delivery says now.
-            let is_old = |it: &Reason| it.is_of_delivery() || is_paused && it.is_pause();
+            // No approval is awaited of what its delivery holds, and it is told again once that lets it go.
+            let is_held = |it: &Reason| gate.is_some() && *it == Reason::NeedsApproval;
+            let is_old =
+                |it: &Reason| it.is_of_delivery() || is_held(it) || is_paused && it.is_pause();
             let present = reasons.iter().filter(|it| !is_old(it)).cloned();
-            let held: Vec<Reason> = gate.map(Gate::reason).into_iter().chain(present).collect();
+            let held = gate.as_ref().map(Gate::reason);
+            let held: Vec<Reason> = held.into_iter().chain(present).collect();
             if held.is_empty() && !is_paused {
                 let sentence = format!("{head} was judged before, and is judged again.");
                 return alone("pull_unread", sentence);

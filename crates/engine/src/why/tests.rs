@@ -115,14 +115,25 @@ fn what_a_delivery_says_of_a_head_is_as_it_says_it_now() {
     let at_review = Gate::NotInVerify {
         phase: delivery::Phase::Review,
     };
+    let delivery = "0123456789ab".parse().unwrap();
+    let collected = Gate::Collected { delivery };
     let cases = [
         (vec![before.clone(), Reason::Draft], None, "It is a draft"),
         (vec![before.clone()], None, "judged again"),
-        (vec![before], Some(at_review), "Its delivery is at review"),
         (
-            vec![Reason::Draft],
+            vec![before.clone()],
+            Some(at_review.clone()),
+            "Its delivery is at review",
+        ),
+        (
+            vec![Reason::NeedsApproval, Reason::Draft],
             Some(at_review),
             "Its delivery is at review",
+        ),
+        (
+            vec![Reason::AdoptedMayNotMerge, before],
+            Some(collected),
+            "a person merges or closes it",
         ),
     ];
     for (judged, gate, sentence) in cases {
@@ -130,6 +141,10 @@ fn what_a_delivery_says_of_a_head_is_as_it_says_it_now() {
         super::pull::judged(&mut found, &pulled(&judged), (None, gate));
         let told = &found.because[0].sentence;
         assert!(told.contains(sentence), "{told}");
+        // What its delivery holds waits for no approval, however old the judgement is.
+        let mut codes = found.because.iter().map(|it| it.code.as_str());
+        assert!(codes.all(|code| code != "needs_approval"), "{told}");
+        assert!(found.next.is_empty(), "{:?}", found.next);
     }
 }
 

@@ -94,7 +94,7 @@ words! {
     Pass { Success, Neutral, Skipped }
     Judgement { Merge, Wait, Refuse, Conflict }
     Reason {
-        NotOurs, AdoptedMayNotMerge, Fork, Closed, AlreadyMerged, NeedsApproval, DeliveryNotInVerify, VerdictOfAnotherHead, Woven, MailUncollected,
+        NotOurs, AdoptedMayNotMerge, Fork, Closed, AlreadyMerged, NeedsApproval, DeliveryNotInVerify, VerdictOfAnotherHead, Collected, Woven, MailUncollected,
         MailUnreadable, TakenBack, SprintOver, Paused, ObserveOnly, DailyCap, SessionWorking, SessionFailed, JobCancelled, Draft, WrongBase, Stacked,
         BlockingLabel, ProtectedPath, PlanUnreviewed, UnexpectedPush, MergeableUnknown, Conflict, ChangesRequested,
         ApprovalsMissing, NoChecksYet, CiNeverStarted, ChecksPending, ChecksFailed, ActionRequired,

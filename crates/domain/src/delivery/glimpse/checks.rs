@@ -116,6 +116,6 @@ pub(super) fn checks(pull: &Pull) -> Checks {
 /// Whether a judgement was made without the checks.
 fn is_unread(reason: &Reason) -> bool {
     let is_checks = |what: &MergeInput| *what == MergeInput::Checks;
-    matches!(reason, Reason::NotOurs)
+    matches!(reason, Reason::NotOurs | Reason::Collected { .. })
         || matches!(reason, Reason::Unknown { what, .. } | Reason::Forbidden { what, .. } if is_checks(what))
 }

@@ -127,8 +127,11 @@ fn planning(delivery: &Delivery, who: WaitParty) -> WordedReason {
             ChildState::Open | ChildState::Failed => true,
             ChildState::Closed | ChildState::Cancelled | ChildState::Abandoned => false,
         });
-        let (open, all) = (open.count(), delivery.children.len());
-        let sentence = format!("It was split into {all} parts, {open} of them open.");
+        let sentence = match (delivery.children.len(), open.count()) {
+            (1, 0) => "It was split into 1 part, which is not open.".to_owned(),
+            (1, _) => "It was split into 1 part, which is open.".to_owned(),
+            (all, open) => format!("It was split into {all} parts, {open} of them open."),
+        };
         let public = "It was split into parts, which are awaited.";
         return worded("parts_open", sentence, public);
     }

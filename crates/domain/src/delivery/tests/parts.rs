@@ -50,6 +50,24 @@ fn parts_close_their_parent() {
     assert_eq!(world.delivery.closed, Some(Closed::PartsClosed));
 }
 
+#[test]
+fn one_part_is_told_as_one() {
+    for (count, told) in [
+        (1, "1 part, which is open."),
+        (2, "2 parts, 2 of them open."),
+    ] {
+        let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
+        let part = Part {
+            summary: "A piece of it".to_owned(),
+            acceptance_criteria: Vec::new(),
+        };
+        let children = vec![part; count];
+        world.kim(Act::Split { children });
+        let said = reasons(&world.delivery, None).remove(0).sentence;
+        assert!(said.ends_with(told), "{said}");
+    }
+}
+
 /// A delivery that was split into two parts, with their ids.
 fn split_in_two() -> (World, Vec<DeliveryId>) {
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));

@@ -239,6 +239,22 @@ fn the_reason_of_a_retry_is_sent_or_refused() {
     assert_eq!(verifying.kim(retry()), "implement/running");
 }
 
+#[test]
+fn a_red_head_passes_where_nobody_reviews_and_its_merge_fails() {
+    let mut world = World::in_review(rules(&[], "verify", ReviewBy::Nobody));
+    assert_eq!(world.reads(pull('a', Checks::Running)), "verify/running");
+    assert_eq!(world.kim(Act::Cancel), "verify/failed");
+    let retried = world.kim(retry(Some("Rename the file.")));
+    assert_eq!(retried, "implement/running");
+    // Its checks have failed before the session is seen to rest.
+    world.reads(pull('b', Checks::GivenUp));
+    let resting = world.resting();
+    assert_eq!(world.sees(resting, Some(pull_ref())), "verify/failed");
+    let reviewed = world.delivery.runs.last().unwrap();
+    let passed = (Mode::Review, Some(Verdict::Pass));
+    assert_eq!((reviewed.mode, reviewed.verdict), passed);
+}
+
 /// An error of the job at the beginning.
 fn error(world: &World, cause: ErrorCause) -> Event {
     Event {

@@ -61,3 +61,17 @@ fn a_job_alone_says_the_same_as_far_as_it_goes() {
         assert!(seen.contains(&alone), "{alone:?}: {seen:?}");
     }
 }
+
+/// The delivery that collected it waits for other things than its pull request does.
+#[test]
+fn a_job_that_was_collected_is_counted_by_its_own_pull_request() {
+    let mut story = Story::new();
+    story.pulls = vec!["acme/shop#1".parse().unwrap()];
+    for second in [10, 600] {
+        story.poll(second, "COMPLETED");
+    }
+    story.job.delivery = Some("0123456789ab".parse().unwrap());
+    assert_eq!(job_wait(&story.job), JobWait::Delivery);
+    story.job.collected = true;
+    assert_eq!(job_wait(&story.job), JobWait::Pull);
+}

@@ -78,6 +78,9 @@ fn about_the_pull_request() -> Vec<Reason> {
             phase: Phase::Verify,
         },
         Reason::VerdictOfAnotherHead,
+        Reason::Collected {
+            delivery: "0123456789ab".parse().unwrap(),
+        },
         Reason::Woven {
             sprint: "50".parse().unwrap(),
         },

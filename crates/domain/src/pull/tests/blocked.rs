@@ -1,7 +1,9 @@
 //! Reasons that neither time nor the session removes, and pull requests that are closed and reopened.
 
 use super::*;
+use crate::delivery::Gate;
 use crate::facts::{Demands, PullState, RequiredCheck, Review, ReviewVerdict as Said};
+use crate::job::{WaitParty, WaitReason};
 use crate::pull::REOPEN_WAIT;
 use crate::sprint::SprintGate;
 
@@ -44,6 +46,34 @@ fn what_only_a_person_can_change_is_told_at_once_and_once() {
         assert_eq!(world.read(0), ["merge_blocked"], "{code}");
         assert!(world.verdict().contains(&code));
         assert!(world.read(90 * MINUTES).is_empty(), "{code}");
+    }
+}
+
+/// Nothing but a person on GitHub moves it: no session is told what failed, and no approval is asked for.
+#[test]
+fn what_a_delivery_collected_is_left_to_people_and_read_as_seldom() {
+    let changes: [Change; 6] = [
+        |_| {},
+        |world| world.checks(&[CheckOutcome::Failed]),
+        |world| world.facts.mergeable = Fact::Known(false),
+        |world| world.facts.draft = true,
+        |world| world.outside.owner = Owner::Adopted,
+        |world| world.policy.merge = MergePolicy::Human,
+    ];
+    for change in changes {
+        let mut world = World::green();
+        let delivery = "0123456789ab".parse().unwrap();
+        world.outside.gate = Some(Gate::Collected { delivery });
+        change(&mut world);
+        assert!(world.read(0).is_empty());
+        assert!(world.read(90 * MINUTES).is_empty());
+        assert_eq!(world.verdict(), ["collected"]);
+        let waits = waits_for((&world.pull, false), None);
+        let person = (WaitParty::Person, WaitReason::Collected);
+        assert_eq!((waits.who, waits.what), person);
+        assert!(world.pull.green.is_none());
+        let seldom = world.timing.pull_poll.saturating_mul(5);
+        assert_eq!(world.step.due, Some(at(90 * MINUTES) + seldom));
     }
 }
 

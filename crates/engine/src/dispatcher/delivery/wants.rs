@@ -2,7 +2,7 @@
 //! make it harmless to carry out the same thing twice.
 
 use domain::delivery::{
-    Actor, Child, Delivery, Input, IssueText, Purpose, Ref, Want, deploying_since, order_giver,
+    Actor, Child, Delivery, Input, Purpose, Want, deploying_since, order_giver,
 };
 use domain::effect::{Action, EffectState, TrackerAction};
 use domain::failure::FailureClass;
@@ -273,22 +273,7 @@ impl Dispatcher {
 
     /// Creates a part of a delivery, under the id that was saved with the split.
     async fn create_child(&self, delivery: &Delivery, child: &Child) -> Result<(), Error> {
-        let order = DeliveryOrder {
-            repo: delivery.repo.clone(),
-            issue: None,
-            requirement: None,
-            again: false,
-            text: IssueText {
-                summary: child.summary.clone(),
-                description: delivery.description.clone(),
-                acceptance_criteria: child.acceptance_criteria.clone(),
-            },
-            refs: vec![Ref::parent(delivery)],
-            priority: Some(delivery.priority),
-            parent: Some(delivery.id.clone()),
-            id: Some(child.id.clone()),
-            by: Actor::System,
-        };
+        let order = DeliveryOrder::of_part(delivery, child);
         self.backend.create_delivery(&order).await.map(drop)
     }
 

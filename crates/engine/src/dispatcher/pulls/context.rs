@@ -54,10 +54,11 @@ impl Dispatcher {
             Some(_) | None => self.rest(pull, &effects, (job, source)).await?,
         };
         let is_integration = matches!(&sprint, Some((_, None)));
-        let logs = if pull::wants_logs(pull, (facts, session), (&source.timing, now)) {
-            self.failed_logs(facts).await
-        } else {
-            Vec::new()
+        let is_red = pull::wants_logs(pull, (facts, session), (&source.timing, now));
+        // No session is told what failed of what a delivery collected.
+        let logs = match is_red && !job.collected {
+            true => self.failed_logs(facts).await,
+            false => Vec::new(),
         };
         Ok(PullContext {
             owner: match job.origin {
@@ -83,8 +84,8 @@ impl Dispatcher {
             sprint_gate: sprint.as_ref().and_then(|(sprint, persona)| {
                 sprint::gate(sprint, persona.as_ref(), &facts.head.sha)
             }),
-            // A sprint pushes weave after weave, and lets only the newest be merged.
-            unexpected: match is_integration {
+            // A sprint pushes weave after weave, and lets only the newest be merged. What a delivery collected is never merged.
+            unexpected: match is_integration || job.collected {
                 true => Some(Some(Vec::new())),
                 false => self.unexpected(pull, facts, (job, session)).await?,
             },

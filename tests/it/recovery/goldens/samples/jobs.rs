@@ -165,6 +165,7 @@ pub(super) fn job(origin: Origin, phase: Phase) -> Job {
     Job {
         part: None,
         delivery: Some("0123456789ab".parse().expect("an id")),
+        collected: false,
         id: job_id(),
         installation: "home".parse().expect("an id"),
         account: "default".parse().expect("a name"),

@@ -214,6 +214,9 @@ fn about_the_pull_request() -> Vec<Reason> {
             phase: domain::delivery::Phase::Review,
         },
         Reason::VerdictOfAnotherHead,
+        Reason::Collected {
+            delivery: "0123456789ab".parse().expect("an id"),
+        },
         Reason::Woven {
             sprint: super::sprints::number(),
         },

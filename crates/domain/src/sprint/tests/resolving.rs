@@ -159,6 +159,27 @@ fn the_weaver_resolves_what_three_attempts_do_not() {
 }
 
 #[test]
+fn a_pull_request_that_was_opened_after_the_one_that_was_woven_is_not_covered() {
+    let mut sprint = refused_twice();
+    let works = of_job(&sprint, "refactor", Work::Working);
+    let works = apply(&sprint, &works, at(9));
+    // Its last attempt is late, so the weaver gets what it offered before.
+    sprint = plus_minutes(&works, "refactor", 30);
+    let late = of_job(&sprint, "refactor", ready(130, 'e'));
+    let joined = of_job(&sprint, "weaver", ready(106, 'f'));
+    let all = vec![(101, is_in('a')), (106, is_in('f'))];
+    play(&mut sprint, &[late, joined, holding(3, all, &[102])]);
+    let member = &sprint.members[1];
+    assert!(member.is_in());
+    assert!(member.covers(102, &sha('c')), "it is in");
+    assert!(!member.covers(102, &sha('d')), "it was pushed to");
+    assert!(member.covers(99, &sha('d')), "it was replaced");
+    assert!(!member.covers(130, &sha('e')), "no weave holds it");
+    let nothing = begun(&["curator"]);
+    assert!(!nothing.members[0].covers(101, &sha('a')));
+}
+
+#[test]
 fn what_the_weaver_cannot_resolve_is_left_out_and_the_rest_is_merged() {
     let mut sprint = refused_twice();
     let new = of_job(&sprint, "refactor", ready(105, 'e'));

@@ -206,11 +206,14 @@ impl Weaver<'_> {
             Err(failure) => return Err(failure),
         };
         changed.retain(|path, _| !path.starts_with(MAIL));
-        let mut ids = held::needs(&weave.woven.tree, &changed);
-        ids.retain(|id| *id != BlobId::EMPTY && !weave.woven.made.contains_key(id));
+        let (tree, made) = (&weave.woven.tree, &weave.woven.made);
+        let Some(mut ids) = held::needs(tree, &changed) else {
+            return Ok(false);
+        };
+        ids.retain(|id| *id != BlobId::EMPTY && !made.contains_key(id));
         let mut contents = self.blobs(repo, &ids).await?;
-        contents.extend(weave.woven.made.clone());
-        let is_held = held::holds(&weave.woven.tree, &changed, &contents);
+        contents.extend(made.clone());
+        let is_held = held::holds(tree, &changed, &contents);
         Ok(is_held && !changed.is_empty())
     }
 

@@ -154,7 +154,7 @@ impl Dispatcher {
         for member in missing.iter().filter(|it| it.shown.is_empty()) {
             // The prompt of a last attempt says what the mail about its conflict says.
             let of_conflict = self.mail_anew(sprint, member).await?;
-            let mut unread = self.unread_of(&sprint.repo, &member.persona).await?;
+            let mut unread = self.unread_of(sprint, &member.persona).await?;
             unread.retain(|it| !of_conflict.contains(&it.message_id));
             let body = body_of(sprint, member, personas.get(&member.persona));
             let task = self
@@ -172,18 +172,20 @@ impl Dispatcher {
         Ok(shown)
     }
 
-    /// A persona's unread messages, the oldest first.
+    /// A persona's unread messages, the oldest first. The weaver gets those of this sprint only: what members of earlier ones wrote to
+    /// it, such as their wishes, is about those, and few sprints have a session of it that reads them.
     pub(super) async fn unread_of(
         &self,
-        repo: &RepoName,
+        sprint: &Sprint,
         persona: &PersonaName,
     ) -> Result<Vec<Message>, Error> {
         let query = InboxQuery {
             unread: true,
             after: None,
+            since: persona.is_weaver().then_some(sprint.created_at),
             limit: INBOX_MAX,
         };
-        let page = self.backend.inbox_of(repo, persona, &query).await?;
+        let page = self.backend.inbox_of(&sprint.repo, persona, &query).await?;
         Ok(page.messages)
     }
 
@@ -222,7 +224,7 @@ impl Dispatcher {
         let mut messages = self.messages_shown(sprint, member).await?;
         let of_conflict = task.conflict.as_deref();
         messages.retain(|it| Some(it.subject.as_str()) != of_conflict);
-        let mut others = self.unread_of(&sprint.repo, &member.persona).await?;
+        let mut others = self.unread_of(sprint, &member.persona).await?;
         others.retain(|it| !member.shown.contains(&it.message_id));
         let who = (&member.persona, sprint);
         Ok(member_task(who, (&messages, &others), &task.text))

@@ -4,7 +4,7 @@ use domain::failure::Hindrance;
 use domain::ids::{PersonaName, RepoName};
 use domain::job::{self, Job, Phase};
 use domain::mail::{Message, Order};
-use domain::outgoing_text::{mail_unsealed, member_task, prompt_room, shown_whole};
+use domain::outgoing_text::{mail_unsealed, member_task, prompt_room, shown_whole, task_room};
 use domain::pipeline::{Part, PartWork, SprintPart};
 use domain::policy::Source;
 use domain::sprint::{Input, Sprint, SprintMember};
@@ -157,9 +157,9 @@ impl Dispatcher {
             let mut unread = self.unread_of(sprint, &member.persona).await?;
             unread.retain(|it| !of_conflict.contains(&it.message_id));
             let body = body_of(sprint, member, personas.get(&member.persona));
-            let task = self
-                .task_of(sprint, member, &body.unwrap_or_default())
-                .await?;
+            let body = body.unwrap_or_default();
+            let room = task_room(&[]);
+            let task = self.task_of(sprint, (member, &body), room).await?;
             let mut whole = of_conflict;
             whole.extend(shown_whole(&unread, prompt_room(&task.text)));
             if !whole.is_empty() {
@@ -220,8 +220,10 @@ impl Dispatcher {
         sprint: &Sprint,
         (member, body): (&SprintMember, &str),
     ) -> Result<String, Error> {
-        let task = self.task_of(sprint, member, body).await?;
         let mut messages = self.messages_shown(sprint, member).await?;
+        // What is read for the task may be more by now than when the messages were chosen.
+        let room = task_room(&messages);
+        let task = self.task_of(sprint, (member, body), room).await?;
         let of_conflict = task.conflict.as_deref();
         messages.retain(|it| Some(it.subject.as_str()) != of_conflict);
         let mut others = self.unread_of(sprint, &member.persona).await?;
@@ -250,16 +252,17 @@ impl Dispatcher {
         Ok(messages)
     }
 
-    /// The task of a member: its conflict first, if it begins anew, or what is left to the weaver; then its persona.
+    /// The task of a member: its conflict first, if it begins anew, or what is left to the weaver, as far as there is room; then its
+    /// persona.
     async fn task_of(
         &self,
         sprint: &Sprint,
-        member: &SprintMember,
-        body: &str,
+        (member, body): (&SprintMember, &str),
+        room: usize,
     ) -> Result<Task, Error> {
         if member.persona.is_weaver() {
             return Ok(Task {
-                text: self.weaver_task(sprint, body).await?,
+                text: self.weaver_task(sprint, (body, room)).await?,
                 conflict: None,
             });
         }

@@ -144,8 +144,8 @@ async fn stored(name: &str, log: &str) -> Result<Vec<Figure>> {
     };
     let unread = InboxQuery {
         unread: true,
-        after: None,
         limit: INBOX_MAX,
+        ..InboxQuery::default()
     };
     let (mut sending, mut looking) = (Vec::new(), Vec::new());
     for _ in 0..TIMES[1] {

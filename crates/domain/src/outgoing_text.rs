@@ -14,7 +14,7 @@ pub use resolving::{Leftover, anew_conflict, checks_task, resolving_task};
 pub use sprint::{
     MESSAGE_ROOM, PERSONA_BYTES_MAX, integration, integration_subject, left_out, mail_message,
     mail_unsealed, member_task, missing_pull, next_not_started, prompt_room, shown_whole,
-    sprint_end, unread_mail,
+    sprint_end, task_room, unread_mail,
 };
 
 use crate::event::FailedCheck;

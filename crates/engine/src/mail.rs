@@ -35,6 +35,8 @@ pub struct InboxQuery {
     pub unread: bool,
     /// Only those behind this one.
     pub after: Option<MessageId>,
+    /// Only those that were sent from then on.
+    pub since: Option<Timestamp>,
     /// At most so many.
     pub limit: usize,
 }
@@ -59,7 +61,9 @@ impl Backend {
         self.must::<Source>(repo).await?;
         let wanted = |message: &Message| {
             let is_behind = query.after.is_none_or(|after| message.message_id > after);
-            is_behind && !message.trashed && !(query.unread && message.read_at.is_some())
+            let is_since = query.since.is_none_or(|since| message.ts >= since);
+            let is_unread = !query.unread || message.read_at.is_none();
+            is_behind && is_since && is_unread && !message.trashed
         };
         let limit = query.limit.clamp(1, INBOX_MAX);
         let mut messages = self.mail_box(repo, persona, (wanted, limit + 1)).await?;

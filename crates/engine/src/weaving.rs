@@ -11,7 +11,7 @@ pub use skip::{Skip, Skipped};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::failure::{Failure, FailureClass};
+use domain::failure::Failure;
 use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
 use domain::redact::presentable;
 use jiff::Timestamp;
@@ -190,27 +190,38 @@ impl Weaver<'_> {
         Ok(contents)
     }
 
-    /// Whether what is woven holds all that a pull request changes at a head, however it came in. `begun` is a commit whose history
-    /// holds the one that it began at. What cannot be read counts as missing.
+    /// Whether what is woven holds all that a pull request changes, however it came in: between a commit whose history holds the one
+    /// that it began at, and its head. What can never be read counts as missing, and holds up nothing else.
     pub async fn holds(
         &self,
         repo: &RepoName,
         weave: &Weave,
-        (begun, head): (&CommitSha, &CommitSha),
+        between: (&CommitSha, &CommitSha),
     ) -> Result<bool, Failure> {
-        let read = self.changed_since(repo, (begun, head)).await;
-        let mut changed = match read {
-            Ok(Ok(changed)) => changed,
-            Ok(Err(_)) => return Ok(false),
-            Err(failure) if failure.class == FailureClass::NotFound => return Ok(false),
-            Err(failure) => return Err(failure),
+        match self.compared(repo, weave, between).await {
+            Err(failure) if !failure.class.may_pass() => Ok(false),
+            compared => compared,
+        }
+    }
+
+    async fn compared(
+        &self,
+        repo: &RepoName,
+        weave: &Weave,
+        between: (&CommitSha, &CommitSha),
+    ) -> Result<bool, Failure> {
+        let Ok(mut changed) = self.changed_since(repo, between).await? else {
+            return Ok(false);
         };
         changed.retain(|path, _| !path.starts_with(MAIL));
-        let mut ids = held::needs(&weave.woven.tree, &changed);
-        ids.retain(|id| *id != BlobId::EMPTY && !weave.woven.made.contains_key(id));
+        let (tree, made) = (&weave.woven.tree, &weave.woven.made);
+        let Some(mut ids) = held::needs(tree, &changed) else {
+            return Ok(false);
+        };
+        ids.retain(|id| *id != BlobId::EMPTY && !made.contains_key(id));
         let mut contents = self.blobs(repo, &ids).await?;
-        contents.extend(weave.woven.made.clone());
-        let is_held = held::holds(&weave.woven.tree, &changed, &contents);
+        contents.extend(made.clone());
+        let is_held = held::holds(tree, &changed, &contents);
         Ok(is_held && !changed.is_empty())
     }
 

@@ -12,14 +12,24 @@ use crate::member::Change;
 use crate::three_way::{Merged, Place, merge};
 use crate::tree::{BlobId, Contents, Entry, Tree};
 
-/// The blobs whose contents [`holds`] needs; without one of them its path counts as missing.
-pub fn needs(tree: &Tree, changed: &BTreeMap<String, Change>) -> BTreeSet<BlobId> {
-    let other = changed
-        .iter()
-        .filter(|(path, change)| tree.get(path) != change.after);
-    let entries = other.flat_map(|(path, change)| [change.before, tree.get(path), change.after]);
-    let files = entries.flatten().filter(|entry| entry.mode.is_file());
-    files.map(|entry| entry.id).collect()
+/// How many blobs are compared for one change at most, three for most paths: all of them are in memory at once.
+pub const BLOBS_MAX: usize = 90;
+
+/// The blobs whose contents [`holds`] needs; without one of them its path counts as missing. None if it is not held whatever they are,
+/// or if there are too many to tell.
+pub fn needs(tree: &Tree, changed: &BTreeMap<String, Change>) -> Option<BTreeSet<BlobId>> {
+    let mut ids = BTreeSet::new();
+    for (path, change) in changed {
+        match by_ids(tree.get(path), *change) {
+            ByIds::Held => {}
+            ByIds::Missing => return None,
+            ByIds::Texts(texts) => ids.extend(texts),
+        }
+        if ids.len() > BLOBS_MAX {
+            return None;
+        }
+    }
+    Some(ids)
 }
 
 /// Whether a tree holds all of a change: each path is as the change makes it, or has all lines that the change makes there.
@@ -29,36 +39,57 @@ pub fn holds(tree: &Tree, changed: &BTreeMap<String, Change>, contents: &Content
         .all(|(path, change)| holds_path(tree.get(path), *change, contents))
 }
 
-fn holds_path(ours: Option<Entry>, change: Change, contents: &Contents) -> bool {
+/// What modes and ids alone say of a path.
+enum ByIds {
+    /// All of the change is there.
+    Held,
+    /// Some of it is not.
+    Missing,
+    /// These texts say it: as it was, as it is in the tree, and as the change makes it.
+    Texts([BlobId; 3]),
+}
+
+fn by_ids(ours: Option<Entry>, change: Change) -> ByIds {
     if ours == change.after {
-        return true;
+        return ByIds::Held;
     }
-    let (Some(ours), Some(theirs)) = (ours, change.after) else {
-        return false;
+    let (Some(now), Some(theirs)) = (ours, change.after) else {
+        return ByIds::Missing;
     };
     let sets_mode = change
         .before
         .is_none_or(|before| before.mode != theirs.mode);
-    if sets_mode && ours.mode != theirs.mode {
-        return false;
+    // What is as it was before has nothing of the change.
+    if ours == change.before || sets_mode && now.mode != theirs.mode {
+        return ByIds::Missing;
     }
     let base = change.before.map_or(BlobId::EMPTY, |before| before.id);
-    if theirs.id == base || theirs.id == ours.id {
-        return true;
+    if theirs.id == base || theirs.id == now.id {
+        return ByIds::Held;
     }
-    let mut entries = [Some(ours), Some(theirs), change.before]
+    let mut entries = [Some(now), Some(theirs), change.before]
         .into_iter()
         .flatten();
-    let are_files = entries.all(|entry| entry.mode.is_file());
-    let find = |id: BlobId| {
+    match entries.all(|entry| entry.mode.is_file()) {
+        true => ByIds::Texts([base, now.id, theirs.id]),
+        false => ByIds::Missing,
+    }
+}
+
+fn holds_path(ours: Option<Entry>, change: Change, contents: &Contents) -> bool {
+    let texts = match by_ids(ours, change) {
+        ByIds::Held => return true,
+        ByIds::Missing => return false,
+        ByIds::Texts(texts) => texts,
+    };
+    let texts = texts.map(|id| {
         let empty = (id == BlobId::EMPTY).then_some(&[][..]);
         contents.get(&id).map(Vec::as_slice).or(empty)
-    };
-    let texts = (find(base), find(ours.id), find(theirs.id));
-    let (Some(base), Some(ours), Some(theirs)) = texts else {
+    });
+    let [Some(base), Some(ours), Some(theirs)] = texts else {
         return false;
     };
-    are_files && holds_text(base, ours, theirs)
+    holds_text(base, ours, theirs)
 }
 
 /// The change would bring nothing more, but for places where its lines stand among others.

@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use super::due::planner;
 use super::waits::is_let_go;
 use super::{
-    Delivery, Fault, Mode, Phase, PlanBy, RunStatus, Sight, Told, Want, history, public_reasons,
-    wants,
+    Delivery, Fault, Mode, Phase, PlanBy, Reason, RunStatus, Sight, Told, Want, history,
+    public_reasons, wants,
 };
 use crate::event::{Audience, DeliveryAsk, ErrorCause, Event, Occurrence};
 use crate::ids::{DeliveryId, EventId, digest};
@@ -222,15 +222,17 @@ impl Told {
     }
 }
 
-/// Identifies what an issue is told: where the delivery is, and the codes of why.
+/// Identifies what an issue is told: where the delivery is, and why. Some sentences name a part or a pull request, which their codes do
+/// not.
 fn cause(delivery: &Delivery) -> String {
-    let reasons = public_reasons(delivery);
-    let codes: Vec<&str> = reasons.iter().map(|reason| reason.code).collect();
+    let reasons = public_reasons(delivery).into_iter();
+    let reasons = reasons.map(|Reason { code, sentence }| format!("{code} {sentence}"));
+    let reasons: Vec<String> = reasons.collect();
     let pull = delivery.task.pull.as_ref().map(ToString::to_string);
     let text = format!(
         "{}:{}:{}",
         delivery.phase,
-        codes.join(","),
+        reasons.join(","),
         pull.unwrap_or_default()
     );
     digest(&text)

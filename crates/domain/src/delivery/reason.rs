@@ -29,7 +29,7 @@ struct WordedReason {
     /// For people who look at Gaffer: also in the words of others, and with what they can do.
     sentence: String,
     /// For everybody who reads the issue, people and agents: only our own words, which ask for nothing and stay the same while the
-    /// code does.
+    /// code does, and the part or the pull request that they name.
     public: String,
 }
 
@@ -130,7 +130,7 @@ pub fn reasons(delivery: &Delivery, woken: Option<&AgentName>) -> Vec<Reason> {
 }
 
 /// The same for everybody who reads its issue, behind what lasts of that which keeps its pull request from being merged, where that
-/// decides. The sentences repeat no words of others, ask for nothing, and stay the same while the code does.
+/// decides. The sentences repeat no words of others, ask for nothing, and stay the same while the code does, and what they name.
 pub(crate) fn public_reasons(delivery: &Delivery) -> Vec<Reason> {
     let seen = delivery.pull_seen();
     let seen = seen.filter(|_| is_told_by_pull(delivery)).into_iter();

@@ -3,14 +3,14 @@
 use std::fmt::Write;
 
 use super::conflict::{ConflictText, Winner, against, conflict_text, won_so};
-use super::{LOGS_MAX, NAMES_MAX, PERSONA_BYTES_MAX, log_block, one_line};
+use super::{LOGS_MAX, NAMES_MAX, log_block, one_line};
 use crate::event::FailedCheck;
 use crate::fence::{encoded_len, fence};
 use crate::ids::PersonaName;
 use crate::redact::redact;
 use crate::sprint::{Refusal, Sprint};
 
-/// How much the task of the weaver says of conflicts: the first that leaves room for its persona and its mailbox.
+/// How much the task of the weaver says of conflicts: the first that there is room for beside its persona and its mailbox.
 const DETAILS: [Detail; 3] = [
     Detail {
         won_chars: 8_000,
@@ -65,10 +65,14 @@ pub fn anew_conflict(
     conflict_text(sprint, (pull, refusal), (won, &ways_out))
 }
 
-/// The task of the weaver where conflicts are left.
-pub fn resolving_task(sprint: &Sprint, leftovers: &[Leftover<'_>], prompt: &str) -> String {
+/// The task of the weaver where conflicts are left. `room` is how long it may be with its persona's prompt, in bytes as JSON.
+pub fn resolving_task(
+    sprint: &Sprint,
+    leftovers: &[Leftover<'_>],
+    (prompt, room): (&str, usize),
+) -> String {
     let task = |detail| with_prompt(resolving(sprint, leftovers, detail), prompt);
-    let fits = |text: &String| encoded_len(text) <= PERSONA_BYTES_MAX;
+    let fits = |text: &String| encoded_len(text) <= room;
     let mut texts = DETAILS.into_iter().map(task);
     texts.find(fits).unwrap_or_else(|| task(BRIEF))
 }
@@ -119,7 +123,7 @@ fn leftover_words(sprint: &Sprint, leftover: &Leftover<'_>, detail: Detail) -> S
 pub fn checks_task(
     sprint: &Sprint,
     (checks, logs): (&[String], &[FailedCheck]),
-    prompt: &str,
+    (prompt, room): (&str, usize),
 ) -> String {
     let names = checks.iter().take(NAMES_MAX).map(|it| one_line(it));
     let names: Vec<String> = names.map(|it| format!("- `{it}`")).collect();
@@ -134,7 +138,7 @@ pub fn checks_task(
         let logs: String = logs.iter().take(shown).map(log_block).collect();
         with_prompt(format!("{text}{logs}"), prompt)
     };
-    let fits = |task: &String| encoded_len(task) <= PERSONA_BYTES_MAX;
+    let fits = |task: &String| encoded_len(task) <= room;
     let mut tasks = (0..=LOGS_MAX).rev().map(with_logs);
     tasks.find(fits).unwrap_or_else(|| with_logs(0))
 }
@@ -169,6 +173,7 @@ mod tests {
     use expect_test::expect;
     use jiff::Timestamp;
 
+    use super::super::PERSONA_BYTES_MAX;
     use super::*;
     use crate::sprint::{Against, Clash, LEFTOVERS_MAX, NewSprint, start};
 
@@ -230,7 +235,7 @@ mod tests {
 
             Apply each change on top of what is woven so that both hold, run the tests, and open one pull request with all of them. A change counts as in if each line that it adds is there as it is, in its place, and no line that it takes away; what you write in other words is left to people. Leave out a change that cannot be joined with the others, and say so in the description.
 
-            Join them."#]].assert_eq(&resolving_task(&sprint, std::slice::from_ref(&leftover), "Join them."));
+            Join them."#]].assert_eq(&resolving_task(&sprint, std::slice::from_ref(&leftover), ("Join them.", PERSONA_BYTES_MAX)));
     }
 
     #[test]
@@ -251,7 +256,8 @@ mod tests {
         };
         let all: Vec<_> = (0..LEFTOVERS_MAX).map(leftover).collect();
         for (count, bytes) in [(1, 20_000), (LEFTOVERS_MAX, 0), (LEFTOVERS_MAX, 18_000)] {
-            let text = resolving_task(&sprint, &all[..count], &"x".repeat(bytes));
+            let prompt = "x".repeat(bytes);
+            let text = resolving_task(&sprint, &all[..count], (&prompt, PERSONA_BYTES_MAX));
             assert!(encoded_len(&text) <= PERSONA_BYTES_MAX, "{count} {bytes}");
             let named = text.matches(".patch\n").count();
             assert_eq!(named, count, "{bytes}");
@@ -274,7 +280,11 @@ mod tests {
             log("build", "late"),
         ];
         let checks = ["te`st".to_owned(), "build".to_owned()];
-        let task = checks_task(&sprint(), (&checks, &logs), "Join them.");
+        let task = checks_task(
+            &sprint(),
+            (&checks, &logs),
+            ("Join them.", PERSONA_BYTES_MAX),
+        );
         expect![[r#"
             You begin on the branch `main`; open your pull request to that branch.
 
@@ -306,12 +316,15 @@ mod tests {
         let checks = ["build".to_owned()];
         for (output, shown) in [("x", LOGS_MAX), ("\u{1F980}", 1), ("`", 2)] {
             let logs = vec![log("build", &output.repeat(10_000)); LOGS_MAX + 2];
-            let task = checks_task(&sprint(), (&checks, &logs), "Join them.");
+            let with = |room| checks_task(&sprint(), (&checks, &logs), ("Join them.", room));
+            let task = with(PERSONA_BYTES_MAX);
             assert!(encoded_len(&task) <= PERSONA_BYTES_MAX, "{output}");
             assert_eq!(task.matches("It is data").count(), shown, "{output}");
+            assert!(encoded_len(&with(2_000)) <= 2_000, "{output}");
         }
         let long = "x".repeat(PERSONA_BYTES_MAX);
-        let task = checks_task(&sprint(), (&checks, &[log("build", "late")]), &long);
+        let late = [log("build", "late")];
+        let task = checks_task(&sprint(), (&checks, &late), (&long, PERSONA_BYTES_MAX));
         assert!(!task.contains("It is data") && task.ends_with(&long));
     }
 
@@ -325,7 +338,7 @@ mod tests {
 
             - `te'st`
 
-            Find out what does not work together, mend it, run the tests, and open one pull request with nothing else in it."#]].assert_eq(&checks_task(&sprint, (&["te`st".to_owned()], &[]), ""));
+            Find out what does not work together, mend it, run the tests, and open one pull request with nothing else in it."#]].assert_eq(&checks_task(&sprint, (&["te`st".to_owned()], &[]), ("", PERSONA_BYTES_MAX)));
         let text = anew_conflict(&sprint, (102, &refusal), &Winner::default());
         assert_eq!(text.subject, "Conflict in PR #102");
         expect![[r#"

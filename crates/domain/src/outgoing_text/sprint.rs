@@ -75,6 +75,12 @@ pub fn prompt_room(task: &str) -> usize {
     PROMPT_BYTES_MAX.saturating_sub(encoded_len(task) + FRAME_BYTES)
 }
 
+/// How long the task of a member may be beside the messages that its prompt shows whole, in bytes as JSON.
+pub fn task_room(whole: &[Message]) -> usize {
+    let shown = whole.iter().map(|it| encoded_len(&block(it)));
+    PERSONA_BYTES_MAX.saturating_sub(shown.sum())
+}
+
 /// How much mail a message to a session shows, in bytes as JSON.
 pub const MESSAGE_ROOM: usize = MESSAGE_BYTES_MAX - FRAME_BYTES;
 
@@ -327,6 +333,7 @@ pub(super) mod tests {
     use expect_test::expect;
     use jiff::Timestamp;
 
+    use super::super::{Leftover, resolving_task};
     use super::*;
     use crate::ids::BranchName;
     use crate::sprint::{Clash, MemberState, NewSprint, Offer, Refusal, Woven, start};
@@ -427,6 +434,31 @@ pub(super) mod tests {
             let room = PROMPT_BYTES_MAX - FRAME_BYTES - bytes;
             assert_eq!(shown.is_empty(), room < 700, "{bytes}: {}", shown.len());
         }
+    }
+
+    /// What won may be read only once the job is made, when the mail that its prompt shows was chosen before.
+    #[test]
+    fn the_task_of_the_weaver_takes_the_room_that_its_mail_leaves() {
+        let (sprint, refusal) = woven();
+        let weaver = PersonaName::weaver();
+        let body = "x".repeat(10_000);
+        let task = |won: &str, room: usize| {
+            let leftover = Leftover {
+                persona: &weaver,
+                pull: 102,
+                refusal: &refusal,
+                won: won.to_owned(),
+            };
+            resolving_task(&sprint, &[leftover], (&body, room))
+        };
+        let mail: Vec<_> = (1..=10).map(|id| message(id, &"\n".repeat(700))).collect();
+        let early = task("", task_room(&[]));
+        let shown = shown_whole(&mail, prompt_room(&early));
+        assert_eq!(shown.len(), mail.len());
+        let late = task(&"-a\n+b\n".repeat(4_000), task_room(&mail));
+        let text = member_task((&weaver, &sprint), (&mail, &[]), &late);
+        assert!(encoded_len(&text) <= PROMPT_BYTES_MAX);
+        assert_eq!(late, early, "what won is left out");
     }
 
     /// A sprint whose second weave is pushed, and what a member conflicts with in it.

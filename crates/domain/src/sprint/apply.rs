@@ -7,8 +7,8 @@ use super::mailing::{collected, hand_mail, not_taken, shown, told};
 use super::member::{MemberState, Outbox, Refusal, SprintMember};
 use super::one_by_one::{begin_next, is_open, see_alone};
 use super::report::{Report, Verdict, fit_refusals};
-use super::resolving::{call_weaver, is_unresolved, leave_out_red, mend, needs_weaver};
-use super::seen::{asked, has_ended_in_time, late, see, withdraw};
+use super::resolving::{call_weaver, is_unresolved, leave_out_red, mend, needs_weaver, take_back};
+use super::seen::{asked, has_ended_in_time, late, see};
 use super::sight::{Landing, REASON_BYTES_MAX, Sights, Work};
 use super::{ATTEMPTS_MAX, SAFETY_TICK, Sprint, SprintState, TICKS_MAX, WEAVE_RETRIES_MAX};
 use crate::ids::{MessageId, PersonaName};
@@ -121,7 +121,7 @@ pub fn apply(sprint: &Sprint, input: &Input, now: Timestamp) -> Sprint {
         }
         Input::WantsFirst { persona } => on(&mut next, persona, |it| it.first = true),
         Input::Withdrawn { persona } => {
-            on(&mut next, persona, withdraw);
+            take_back(&mut next, persona);
             go_on(&mut next, None, now);
         }
         Input::Seen(sights) => seen(&mut next, sights, now),
@@ -367,9 +367,13 @@ fn weave_failed(sprint: &mut Sprint, (weave, reason, may_pass): (u32, &str, bool
 /// It is over: done if nothing of it is missing.
 fn end(sprint: &mut Sprint, reason: Option<&str>, now: Timestamp) {
     let is_weaver_in = sprint.weaver().is_some_and(SprintMember::is_in);
+    // What it joined is not in either.
+    let leaves = |it: &SprintMember| it.is_to_be_taken_out() && !sprint.merged;
+    let is_weaver_leaving = sprint.weaver().is_some_and(leaves);
     for member in &mut sprint.members {
         not_taken(member);
-        let is_left = member.state == MemberState::Delegated && !member.is_in();
+        let is_out = !member.is_in() || is_weaver_leaving;
+        let is_left = member.state == MemberState::Delegated && is_out;
         if is_left || is_unresolved(member) {
             let reason = match is_left && is_weaver_in {
                 true => "the weaver's change does not hold all lines of it".to_owned(),

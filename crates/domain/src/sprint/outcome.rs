@@ -1,6 +1,9 @@
 //! What a member came to: whether what it made is part of its sprint, and why not.
 
+use std::cmp::Ordering;
+
 use super::member::{MemberState, SprintMember};
+use crate::ids::CommitSha;
 
 impl SprintMember {
     /// Whether the newest weave holds its change: its own, or what the weaver made of it.
@@ -21,6 +24,18 @@ impl SprintMember {
             | MemberState::Withdrawn
             | MemberState::Failed { .. } => false,
         }
+    }
+
+    /// Whether what is woven of it covers a pull request at this head: the one that was woven, as it was then, and those before it, which
+    /// it replaced as a whole. A newer one was in no weave.
+    pub fn covers(&self, pull: u64, head: &CommitSha) -> bool {
+        self.offer
+            .as_ref()
+            .is_some_and(|offer| match pull.cmp(&offer.pull) {
+                Ordering::Less => true,
+                Ordering::Equal => offer.head == *head,
+                Ordering::Greater => false,
+            })
     }
 
     /// Why what it was to make is not part of the sprint; none if it is, or if there is nothing.

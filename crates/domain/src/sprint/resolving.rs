@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::member::{MemberState, SprintMember};
+use super::seen::withdraw;
 use super::sight::{Landing, Sights};
 use super::{LEFTOVERS_MAX, Sprint, SprintState, TICKS_MAX};
 use crate::ids::{JobId, PersonaName};
@@ -82,4 +83,18 @@ pub(super) fn call_weaver(sprint: &mut Sprint, now: Timestamp) {
     sprint.members.push(SprintMember::new(weaver, job, now));
     sprint.ticks += 1;
     sprint.state = SprintState::Fixing;
+}
+
+/// A member takes its change back. One that the weaver was given may be part of what the weaver makes, of which no part can be taken out:
+/// all of that goes with it, unless a weave has shown that it does not hold the change.
+pub(super) fn take_back(sprint: &mut Sprint, persona: &PersonaName) {
+    let is_shown = sprint.weaver().is_some_and(SprintMember::is_in)
+        && sprint.state != SprintState::Integrating;
+    let is_joined = |it: &SprintMember| it.persona == *persona && (it.is_in() || !is_shown);
+    let with_weaver = sprint.delegated().any(is_joined);
+    for member in &mut sprint.members {
+        if member.persona == *persona || with_weaver && member.persona.is_weaver() {
+            withdraw(member);
+        }
+    }
 }

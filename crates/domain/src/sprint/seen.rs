@@ -74,8 +74,12 @@ fn see_first(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
             member.offer = Some(offer.clone());
             MemberState::PullOpen
         }
-        // What it was begun anew for is still there.
-        Work::Nothing | Work::Gone { .. } if !member.earlier.is_empty() => MemberState::Unresolved,
+        // What it was begun anew for is still there, unless its patch takes that back.
+        Work::Nothing | Work::Gone { .. }
+            if !member.earlier.is_empty() && !is_patch_unread(member, sight) =>
+        {
+            MemberState::Unresolved
+        }
         // It may be asked for a pull request, and what it changed is not known before its patch is read.
         Work::Nothing if may_still_answer(member, sight, now) || is_patch_unread(member, sight) => {
             // So it is with one whose session was over before it was seen at work.
@@ -107,10 +111,12 @@ fn nothing_or_unopened(member: &SprintMember) -> MemberState {
     }
 }
 
-/// Whether a first session that ended without a pull request makes nothing more: it is not asked for one, or does not answer.
+/// Whether a session at work that ended without a pull request makes nothing more: it is not asked for one, as one that began anew, or does
+/// not answer.
 pub(super) fn has_said_all(member: &SprintMember, sight: &Sight, now: Timestamp) -> bool {
-    let is_through = sight.work == Work::Nothing && !may_still_answer(member, sight, now);
-    is_through && is_first_at_work(member)
+    let is_at_work = matches!(member.state, MemberState::Waiting | MemberState::Working);
+    let may_answer = is_first_at_work(member) && may_still_answer(member, sight, now);
+    sight.work == Work::Nothing && is_at_work && !may_answer
 }
 
 /// Whether a session that ended without a pull request is to be asked for one, or has not ended again since and has time left.

@@ -4,6 +4,7 @@ use domain::failure::FailureClass;
 use engine::ports::{Edit, GitRead, GitWrite, PullsWrite};
 use engine::weaving::{Ask, Skip, Skipped, Weaver};
 use github::Reader;
+use sandbox::{Fault, FaultKind, Service};
 use weave::patch::parse;
 use weave::tree::{BlobId, Entry, Mode};
 use weave::weave::Order;
@@ -240,4 +241,58 @@ async fn members_that_began_at_several_commits_come_in_their_order_and_each_tree
     assert_eq!(weave.woven.tree.len(), FILES.len() + 3);
     let readme = weave.woven.tree.get("README.md").unwrap();
     assert_eq!(Some(readme.id), BlobId::of(b"Shops\n"));
+}
+
+#[tokio::test]
+async fn a_change_that_can_never_be_read_is_not_held_and_holds_up_no_weave() {
+    let stage = Stage::new(&FILES).await;
+    let (reader, repo) = (&stage.reader, &stage.repo);
+    let main = stage.tip("main").await;
+    let both = "fn a() {}\nfn one() {}\nfn two() {}\nfn c() {}\n";
+    let joined = stage.commit(&main, vec![write("src/a.rs", both)]).await;
+    let two = "fn a() {}\nfn two() {}\nfn c() {}\n";
+    let left = stage.commit(&main, vec![write("src/a.rs", two)]).await;
+    stage
+        .writer
+        .create_branch(repo, &name("joined"), &joined)
+        .await
+        .unwrap();
+    let weaver = Weaver {
+        pulls: reader,
+        git: reader,
+        with_drafts: false,
+    };
+    let ask = Ask {
+        repo: repo.clone(),
+        base: name("main"),
+        numbers: vec![stage.propose("joined", "main").await.number],
+        order: Order::Planned,
+        known: std::collections::BTreeMap::new(),
+    };
+    let weave = weaver.weave(&ask, stage.clock.now()).await.unwrap();
+    let held = async || {
+        // The other one has what it read before.
+        let git = Reader::new(stage.client.clone());
+        let weaver = Weaver {
+            pulls: reader,
+            git: &git,
+            with_drafts: false,
+        };
+        let held = weaver.holds(repo, &weave, (&main, &left)).await;
+        held.map_err(|failure| failure.class)
+    };
+    assert_eq!(held().await, Ok(true));
+    let faults = stage.sandbox.faults();
+    for path in ["/compare/", "/git/trees/", "/git/blobs/"] {
+        for (code, expected) in [(451, Ok(false)), (503, Err(FailureClass::Unavailable))] {
+            let kind = FaultKind::Status {
+                code,
+                retry_after_secs: None,
+                body: None,
+            };
+            faults.add(Fault::new(Service::GitHub, path, kind));
+            assert_eq!(held().await, expected, "{path} {code}");
+            faults.clear();
+        }
+    }
 }

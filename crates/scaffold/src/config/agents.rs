@@ -20,6 +20,9 @@ use crate::tree::Tree;
 /// The newest form of a `scheduled.toml`, which is the only one.
 const VERSION_MAX: u32 = 1;
 
+/// What is wrong with a `scheduled.toml` that is there and cannot be read.
+const NO_TEXT: &str = "it is no text file: save it as UTF-8 with at most 64 KB";
+
 /// The agents of one stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamAgents {
@@ -120,7 +123,12 @@ struct StreamSchedule {
 impl StreamSchedule {
     fn read(worker: &Tree, stream: &StreamName) -> Result<Self, Vec<Fault>> {
         let file = schedule_file(stream);
-        let text = worker.text(&file).unwrap_or_default();
+        let text = match worker.text(&file) {
+            Some(text) => text,
+            // It may switch agents off.
+            None if worker.has(&file) => return Err(vec![Fault::new(&file, 1, NO_TEXT)]),
+            None => "",
+        };
         let document = document(&file, text)?;
         let root = document.as_table();
         let mut reader = Reader::new(&file, text);

@@ -30,9 +30,17 @@ impl Joined {
         self
     }
 
+    /// How many blobs are needed to tell whether it is held; none if it is not held whatever they are.
+    fn needed(&self) -> Option<usize> {
+        needs(&self.tree, &self.changed).map(|ids| ids.len())
+    }
+
     /// Whether it is held, with no more loaded than what is said to be needed.
     fn into_verdict(mut self) -> bool {
-        let needed = needs(&self.tree, &self.changed);
+        let Some(needed) = needs(&self.tree, &self.changed) else {
+            assert!(!holds(&self.tree, &self.changed, &self.contents));
+            return false;
+        };
         self.contents.retain(|id, _| needed.contains(id));
         holds(&self.tree, &self.changed, &self.contents)
     }
@@ -118,6 +126,43 @@ fn files_come_and_go_with_a_change() {
             .into_verdict()
     );
     assert!(!two().with("c", [None, Some("c\n"), None]).into_verdict());
+}
+
+#[test]
+fn what_ids_alone_tell_needs_no_blob() {
+    let needed = |texts| Joined::default().with("a", texts).needed();
+    for (texts, expected) in [
+        ([Some("a\n"), Some("b\n"), Some("b\n")], Some(0)),
+        ([Some("a\n"), Some("b\n"), Some("c\n")], Some(3)),
+        ([None, Some("b\n"), Some("c\n")], Some(3)),
+        // Nothing of the change is there.
+        ([Some("a\n"), Some("b\n"), Some("a\n")], None),
+        ([Some("a\n"), Some("b\n"), None], None),
+        ([Some("a\n"), None, Some("b\n")], None),
+        ([None, Some("b\n"), None], None),
+    ] {
+        assert_eq!(needed(texts), expected, "{texts:?}");
+    }
+    let some = Joined::default().with("a", [Some("a\n"), Some("b\n"), Some("c\n")]);
+    let some = some.with("b", [Some("a\n"), Some("b\n"), Some("a\n")]);
+    assert_eq!(some.needed(), None, "one path is enough");
+}
+
+#[test]
+fn a_change_that_takes_too_many_blobs_to_tell_counts_as_missing() {
+    let joined = |count: usize| {
+        (0..count).fold(Joined::default(), |joined, at| {
+            let before = format!("{at}\nline\nfoot\n");
+            let after = format!("{at}\nsum\nfoot\n");
+            let ours = format!("{at}\nprice\nsum\nfoot\n");
+            let texts = [&before, &after, &ours].map(|text| Some(text.as_str()));
+            joined.with(&format!("{at}.rs"), texts)
+        })
+    };
+    let fits = BLOBS_MAX / 3;
+    assert_eq!(joined(fits).needed(), Some(BLOBS_MAX));
+    assert!(joined(fits).into_verdict());
+    assert_eq!(joined(fits + 1).needed(), None);
 }
 
 #[test]

@@ -18,9 +18,8 @@ pub(super) async fn inbox(world: &World, persona: &str) -> Vec<String> {
     let repo = REPO.parse().expect("a repository");
     let persona: PersonaName = persona.parse().expect("a persona");
     let query = InboxQuery {
-        unread: false,
-        after: None,
         limit: 100,
+        ..InboxQuery::default()
     };
     let page = world.backend.inbox_of(&repo, &persona, &query).await;
     let messages = page.expect("a mailbox").messages.into_iter();

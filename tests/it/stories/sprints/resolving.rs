@@ -289,8 +289,10 @@ async fn the_weaver_gets_what_is_left() {
         ..silent("", &[outbox("one", letter)])
     };
     let world = world_of(true, stubborn(vec![anew, weaver])).await;
-    send(&world, "weaver", "The cart").await;
+    send(&world, "weaver", "A wish in an earlier sprint").await;
+    Box::pin(world.pass(SECOND)).await;
     begin(&world).await;
+    send(&world, "weaver", "The cart").await;
     let over = until_over(&world).await;
     assert_eq!(
         inbox(&world, "human").await,
@@ -326,7 +328,14 @@ async fn the_weaver_gets_what_is_left() {
     let places = parts.map(|part| job.prompt.find(part));
     assert!(places[0] == Some(0), "{}", job.prompt);
     assert!(places.is_sorted_by(|one, next| one < next), "{places:?}");
-    assert_eq!(inbox(&world, "weaver").await, ["read from human: The cart"]);
+    assert!(!job.prompt.contains("A wish"), "{}", job.prompt);
+    assert_eq!(
+        inbox(&world, "weaver").await,
+        [
+            "new from human: A wish in an earlier sprint",
+            "read from human: The cart"
+        ]
+    );
     world.finish().await;
 }
 

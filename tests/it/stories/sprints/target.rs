@@ -12,9 +12,8 @@ async fn conflict_of(world: &World, persona: &str) -> String {
     let repo = REPO.parse().expect("a repository");
     let persona = persona.parse().expect("a persona");
     let query = InboxQuery {
-        unread: false,
-        after: None,
         limit: 1,
+        ..InboxQuery::default()
     };
     let page = world.backend.inbox_of(&repo, &persona, &query).await;
     let mut messages = page.expect("a mailbox").messages.into_iter();

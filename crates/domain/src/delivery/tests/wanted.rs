@@ -127,7 +127,7 @@ fn told_anew(world: &mut World) -> (Vec<&'static str>, bool) {
 }
 
 #[test]
-fn an_issue_is_told_what_holds_the_merge_up_and_anew_only_if_the_codes_change() {
+fn an_issue_is_told_what_holds_the_merge_up_and_anew_only_if_that_changes() {
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
     let zai = Actor::agent("zai");
     world.orders(zai, verdict(Verdict::Pass, 'a')).unwrap();
@@ -180,6 +180,31 @@ fn an_issue_is_told_what_holds_the_merge_up_and_anew_only_if_the_codes_change() 
         world.delivery.phase_runs.push(last);
         assert_eq!(told_anew(&mut world), (codes, false));
         world.delivery.phase_runs.pop();
+    }
+}
+
+#[test]
+fn an_issue_is_told_anew_which_part_failed() {
+    let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
+    let part = Part {
+        summary: "Half of it".to_owned(),
+        acceptance_criteria: Vec::new(),
+    };
+    world.kim(Act::Split {
+        children: vec![part.clone(), part],
+    });
+    let children = world.delivery.children.iter();
+    let ids: Vec<DeliveryId> = children.map(|child| child.id.clone()).collect();
+    for (first, second, is_new) in [
+        (ChildState::Failed, ChildState::Open, true),
+        (ChildState::Failed, ChildState::Open, false),
+        (ChildState::Open, ChildState::Failed, true),
+    ] {
+        for (id, state) in ids.iter().zip([first, second]) {
+            world.take(&Input::Child(id.clone(), state)).unwrap();
+        }
+        let codes = vec!["parts_open", "part_failed"];
+        assert_eq!(told_anew(&mut world), (codes, is_new));
     }
 }
 

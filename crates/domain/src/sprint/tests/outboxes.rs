@@ -204,12 +204,36 @@ fn what_mail_makes_a_session_change_is_looked_for_in_its_patch_again() {
 }
 
 #[test]
-fn a_last_attempt_without_a_pull_request_has_its_mail_in_its_patch() {
+fn a_last_attempt_without_a_pull_request_may_take_its_change_back_in_its_patch() {
     let sprint = refused_twice();
     let sights = mail_of(&sprint, "refactor", (Work::Nothing, Some(Outbox::Patch)));
-    let next = apply(&sprint, &Input::Seen(sights.clone()), at(20));
-    assert_eq!(next.members[1].state.word(), "delegated");
-    assert_eq!(outboxes(&next, &sights), [Outbox::Patch]);
+    assert_eq!(outboxes(&sprint, &sights), [Outbox::Patch]);
+    let unread = apply(&sprint, &Input::Seen(sights.clone()), at(20));
+    assert_eq!(unread.members[1].state.word(), "working");
+    assert_eq!(outboxes(&unread, &sights), [Outbox::Patch]);
+    let persona = || "refactor".parse::<PersonaName>().unwrap();
+    let collected = || Input::Collected {
+        persona: persona(),
+        outbox: Outbox::Patch,
+        is_read: true,
+        is_unopened: false,
+    };
+    let withdrawn = Input::Withdrawn { persona: persona() };
+    for (next, expected) in [
+        (
+            withdrawn,
+            "verifying 5: curator applied, refactor withdrawn",
+        ),
+        (
+            Input::Seen(sights.clone()),
+            "fixing 6: curator applied, refactor delegated, weaver waiting",
+        ),
+    ] {
+        let mut read = unread.clone();
+        let shown = play(&mut read, &[collected(), next]);
+        assert_eq!(shown[1], expected);
+        assert_eq!(outboxes(&read, &sights), []);
+    }
 }
 
 #[test]

@@ -159,6 +159,86 @@ fn the_weaver_resolves_what_three_attempts_do_not() {
 }
 
 #[test]
+fn a_pull_request_that_was_opened_after_the_one_that_was_woven_is_not_covered() {
+    let mut sprint = late_at_last();
+    let late = of_job(&sprint, "refactor", ready(130, 'e'));
+    let joined = of_job(&sprint, "weaver", ready(106, 'f'));
+    let all = vec![(101, is_in('a')), (106, is_in('f'))];
+    play(&mut sprint, &[late, joined, holding(3, all, &[102])]);
+    let member = &sprint.members[1];
+    assert!(member.is_in());
+    assert!(member.covers(102, &sha('c')), "it is in");
+    assert!(!member.covers(102, &sha('d')), "it was pushed to");
+    assert!(member.covers(99, &sha('d')), "it was replaced");
+    assert!(!member.covers(130, &sha('e')), "no weave holds it");
+    let nothing = begun(&["curator"]);
+    assert!(!nothing.members[0].covers(101, &sha('a')));
+}
+
+fn taken_back(name: &str) -> Input {
+    let persona = name.parse().unwrap();
+    Input::Withdrawn { persona }
+}
+
+#[test]
+fn what_the_weaver_joined_goes_out_with_what_is_taken_back_of_it() {
+    let all = || vec![(101, is_in('a')), (106, is_in('f'))];
+    let without = vec![(101, is_in('a'))];
+    let sprint = late_at_last();
+    let made = || of_job(&sprint, "weaver", ready(106, 'f'));
+    let played = |inputs: &[Input]| {
+        let mut sprint = sprint.clone();
+        let shown = play(&mut sprint, inputs);
+        (sprint, shown.last().cloned().unwrap_or_default())
+    };
+    // Before it is woven, while it is, and afterwards.
+    let (back, now) = played(&[taken_back("refactor")]);
+    let out = "curator applied, refactor withdrawn, weaver withdrawn";
+    assert_eq!(now, format!("verifying 6: {out}"));
+    assert_eq!(apply(&back, &made(), at(9)).members, back.members);
+    for inputs in [
+        [made(), taken_back("refactor"), holding(3, all(), &[102])],
+        [made(), holding(3, all(), &[102]), taken_back("refactor")],
+    ] {
+        let (mut back, now) = played(&inputs);
+        assert_eq!(now, format!("integrating 8: {out}"));
+        let shown = play(
+            &mut back,
+            &[woven(4, without.clone()), lands(Landing::Merged)],
+        );
+        let ends = ["verifying", "done"].map(|it| format!("{it} 8: {out}"));
+        assert_eq!(shown, ends);
+    }
+    let (_, now) = played(&[made(), woven(3, all()), taken_back("refactor")]);
+    let kept = "verifying 7: curator applied, refactor withdrawn, weaver applied";
+    assert_eq!(now, kept, "it does not hold it");
+}
+
+#[test]
+fn nothing_is_in_by_a_change_of_the_weaver_that_goes_out() {
+    let mut sprint = begun(&["curator", "refactor"]);
+    for (member, number) in sprint.members.iter_mut().zip([101, 102]) {
+        let head = sha('a');
+        member.offer = Some(Offer { pull: number, head });
+        member.state = MemberState::Unresolved;
+    }
+    sprint = apply(&sprint, &seen(&[]), at(1));
+    let made = of_job(&sprint, "weaver", ready(106, 'f'));
+    let all = vec![(106, is_in('f'))];
+    let shown = play(
+        &mut sprint,
+        &[made, holding(1, all, &[101, 102]), taken_back("curator")],
+    );
+    assert_eq!(
+        shown[1..],
+        [
+            "verifying 3: curator delegated, refactor delegated, weaver applied",
+            "partially_done 3: curator withdrawn, refactor skipped, weaver withdrawn"
+        ]
+    );
+}
+
+#[test]
 fn what_the_weaver_cannot_resolve_is_left_out_and_the_rest_is_merged() {
     let mut sprint = refused_twice();
     let new = of_job(&sprint, "refactor", ready(105, 'e'));
@@ -257,14 +337,18 @@ fn a_new_job_that_makes_nothing_or_takes_too_long_leaves_its_conflict_to_the_wea
             "fixing 6: curator applied, refactor delegated, weaver waiting"
         );
     }
+    assert_eq!(
+        words(&late_at_last()),
+        "fixing 6: curator applied, refactor delegated, weaver waiting"
+    );
+}
+
+/// A sprint whose member conflicted twice, and whose last attempt is late: the weaver gets what it offered before.
+fn late_at_last() -> Sprint {
     let sprint = refused_twice();
     let works = of_job(&sprint, "refactor", Work::Working);
     let works = apply(&sprint, &works, at(9));
-    let late = plus_minutes(&works, "refactor", 30);
-    assert_eq!(
-        words(&late),
-        "fixing 6: curator applied, refactor delegated, weaver waiting"
-    );
+    plus_minutes(&works, "refactor", 30)
 }
 
 /// The sprint so many minutes after a member began to work, which still works.

@@ -174,10 +174,8 @@ impl Dispatcher {
             Some(pull) => self.outline_of(pull).await?,
             None => None,
         };
-        if facts
-            .as_ref()
-            .is_some_and(|facts| was_pushed_to(facts, member))
-        {
+        let is_other = |it: &PullFacts| !member.covers(it.pull.number, &it.head.sha);
+        if facts.as_ref().is_some_and(is_other) {
             return self.leave_member(sprint, &found.value).await;
         }
         let source = self.source(&sprint.repo).await?;
@@ -377,10 +375,4 @@ impl Dispatcher {
 /// Whether a job ended with what its change was woven into: all that follows was saved with that.
 fn is_woven(job: &Job) -> bool {
     matches!(&job.phase, Phase::Ended(ending) if matches!(ending.how, EndReason::Woven { .. }))
-}
-
-/// Whether something was pushed to a pull request after what was woven of it. One that was replaced is in as a whole.
-fn was_pushed_to(facts: &PullFacts, member: &SprintMember) -> bool {
-    let offer = member.offer.as_ref();
-    offer.is_some_and(|offer| offer.pull == facts.pull.number && offer.head != facts.head.sha)
 }

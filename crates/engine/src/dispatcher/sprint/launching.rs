@@ -4,7 +4,7 @@ use domain::failure::Hindrance;
 use domain::ids::{PersonaName, RepoName};
 use domain::job::{self, Job, Phase};
 use domain::mail::{Message, Order};
-use domain::outgoing_text::{mail_unsealed, member_task, prompt_room, shown_whole};
+use domain::outgoing_text::{mail_unsealed, member_task, prompt_room, shown_whole, task_room};
 use domain::pipeline::{Part, PartWork, SprintPart};
 use domain::policy::Source;
 use domain::sprint::{Input, Sprint, SprintMember};
@@ -154,12 +154,12 @@ impl Dispatcher {
         for member in missing.iter().filter(|it| it.shown.is_empty()) {
             // The prompt of a last attempt says what the mail about its conflict says.
             let of_conflict = self.mail_anew(sprint, member).await?;
-            let mut unread = self.unread_of(&sprint.repo, &member.persona).await?;
+            let mut unread = self.unread_of(sprint, &member.persona).await?;
             unread.retain(|it| !of_conflict.contains(&it.message_id));
             let body = body_of(sprint, member, personas.get(&member.persona));
-            let task = self
-                .task_of(sprint, member, &body.unwrap_or_default())
-                .await?;
+            let body = body.unwrap_or_default();
+            let room = task_room(&[]);
+            let task = self.task_of(sprint, (member, &body), room).await?;
             let mut whole = of_conflict;
             whole.extend(shown_whole(&unread, prompt_room(&task.text)));
             if !whole.is_empty() {
@@ -172,18 +172,20 @@ impl Dispatcher {
         Ok(shown)
     }
 
-    /// A persona's unread messages, the oldest first.
+    /// A persona's unread messages, the oldest first. The weaver gets those of this sprint only: what members of earlier ones wrote to
+    /// it, such as their wishes, is about those, and few sprints have a session of it that reads them.
     pub(super) async fn unread_of(
         &self,
-        repo: &RepoName,
+        sprint: &Sprint,
         persona: &PersonaName,
     ) -> Result<Vec<Message>, Error> {
         let query = InboxQuery {
             unread: true,
             after: None,
+            since: persona.is_weaver().then_some(sprint.created_at),
             limit: INBOX_MAX,
         };
-        let page = self.backend.inbox_of(repo, persona, &query).await?;
+        let page = self.backend.inbox_of(&sprint.repo, persona, &query).await?;
         Ok(page.messages)
     }
 
@@ -218,11 +220,13 @@ impl Dispatcher {
         sprint: &Sprint,
         (member, body): (&SprintMember, &str),
     ) -> Result<String, Error> {
-        let task = self.task_of(sprint, member, body).await?;
         let mut messages = self.messages_shown(sprint, member).await?;
+        // What is read for the task may be more by now than when the messages were chosen.
+        let room = task_room(&messages);
+        let task = self.task_of(sprint, (member, body), room).await?;
         let of_conflict = task.conflict.as_deref();
         messages.retain(|it| Some(it.subject.as_str()) != of_conflict);
-        let mut others = self.unread_of(&sprint.repo, &member.persona).await?;
+        let mut others = self.unread_of(sprint, &member.persona).await?;
         others.retain(|it| !member.shown.contains(&it.message_id));
         let who = (&member.persona, sprint);
         Ok(member_task(who, (&messages, &others), &task.text))
@@ -248,16 +252,17 @@ impl Dispatcher {
         Ok(messages)
     }
 
-    /// The task of a member: its conflict first, if it begins anew, or what is left to the weaver; then its persona.
+    /// The task of a member: its conflict first, if it begins anew, or what is left to the weaver, as far as there is room; then its
+    /// persona.
     async fn task_of(
         &self,
         sprint: &Sprint,
-        member: &SprintMember,
-        body: &str,
+        (member, body): (&SprintMember, &str),
+        room: usize,
     ) -> Result<Task, Error> {
         if member.persona.is_weaver() {
             return Ok(Task {
-                text: self.weaver_task(sprint, body).await?,
+                text: self.weaver_task(sprint, (body, room)).await?,
                 conflict: None,
             });
         }

@@ -19,7 +19,7 @@ impl Dispatcher {
     ) -> Result<Vec<(PersonaName, Vec<MessageId>)>, Error> {
         let mut mail = Vec::new();
         for member in sprint::takers_of_mail(sprint) {
-            let unread = self.unread_of(&sprint.repo, &member.persona).await?;
+            let unread = self.unread_of(sprint, &member.persona).await?;
             let shown = shown_whole(&unread, MESSAGE_ROOM);
             if !shown.is_empty() {
                 mail.push((member.persona.clone(), shown));

@@ -43,7 +43,11 @@ impl Dispatcher {
     }
 
     /// What the weaver is asked for: to resolve conflicts that are left, else to mend checks that fail.
-    pub(super) async fn weaver_task(&self, sprint: &Sprint, body: &str) -> Result<String, Error> {
+    pub(super) async fn weaver_task(
+        &self,
+        sprint: &Sprint,
+        (body, room): (&str, usize),
+    ) -> Result<String, Error> {
         let mut leftovers = Vec::new();
         for member in sprint.delegated() {
             if let (Some(refusal), Some(pull)) = (&member.refusal, member.number()) {
@@ -56,14 +60,14 @@ impl Dispatcher {
             }
         }
         if !leftovers.is_empty() {
-            return Ok(resolving_task(sprint, &leftovers, body));
+            return Ok(resolving_task(sprint, &leftovers, (body, room)));
         }
         let checks = self.failed_checks_of(sprint).await?;
         let logs = match &sprint.woven {
             Some(woven) => Box::pin(self.logs_of(woven)).await,
             None => Vec::new(),
         };
-        Ok(checks_task(sprint, (&checks, &logs), body))
+        Ok(checks_task(sprint, (&checks, &logs), (body, room)))
     }
 
     /// What failed checks of what is woven said. The weaver can run them too, so it does not wait for what cannot be read now.

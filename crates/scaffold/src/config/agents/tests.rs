@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::parse;
-use crate::tree::Entry;
+use crate::tree::{Content, Entry, Mode};
 
 const LIST: &str = "contracts: [.jules/JULES.md]\n";
 const SCHEDULE: &str = ".jules/workstreams/generic/scheduled.toml";
@@ -103,6 +103,33 @@ fn a_schedule_that_cannot_be_used_names_file_and_line() {
         let said = said(text);
         assert!(said.starts_with(&format!("{SCHEDULE}:1: ")), "{said}");
     }
+}
+
+#[test]
+fn a_schedule_that_is_no_text_is_a_fault_and_not_one_that_is_not_there() {
+    let told = |entry: Entry| {
+        let list = ".jules/roles/observers/qa/prompt.yml";
+        let files = [(list, Entry::text(LIST)), (SCHEDULE, entry)];
+        let files = files.map(|(path, entry)| (path.parse().unwrap(), entry));
+        let tree: Tree = files.into_iter().collect();
+        agents(&parse("c", "").unwrap(), &tree)
+    };
+    let link = Content::Text("enabled = false\n".to_owned());
+    for (mode, content) in [
+        (Mode::File, Content::NotText),
+        (Mode::File, Content::TooLarge),
+        (Mode::Link, link),
+    ] {
+        let entry = Entry {
+            mode,
+            blob: None,
+            content,
+        };
+        let said = told(entry.clone()).unwrap_err().to_string();
+        let expected = format!("{SCHEDULE}:1: it is no text file");
+        assert!(said.starts_with(&expected), "{entry:?}: {said}");
+    }
+    assert!(told(Entry::text("enabled = false\n")).is_ok());
 }
 
 #[test]

@@ -155,9 +155,7 @@ impl Reason {
             Self::DailyCap { cap, until: Some(until) } => {
                 format!("{cap} pull requests were merged here in 24 hours, the source's `merges_per_day`; the next may be at {until}, or raise it.")
             }
-            Self::DailyCap { cap, until: None } => {
-                format!("The source's `merges_per_day` is {cap}; raise it to let Gaffer merge.")
-            }
+            Self::DailyCap { cap, until: None } => no_more_a_day(*cap),
             Self::SessionWorking => "Its session is still at work and may push again.".to_owned(),
             Self::SessionFailed => "Its session failed; look at the change, then give the job another session or merge it yourself.".to_owned(),
             Self::JobCancelled => "Its job is not followed any more; merge or close it yourself.".to_owned(),
@@ -206,6 +204,10 @@ impl Reason {
             Self::Settling { until } => format!("Everything is green; Gaffer waits until {until} in case another check starts on this new head."),
         }
     }
+}
+
+fn no_more_a_day(cap: u32) -> String {
+    format!("The source's `merges_per_day` is {cap}; raise it to let Gaffer merge.")
 }
 
 impl MissingChecksCause {

@@ -111,7 +111,7 @@ impl Dispatcher {
         let Some(found) = self.ours(reference, found, &candidates, &facts).await? else {
             return Ok(());
         };
-        self.decide_pull(found, &facts, &source).await
+        Box::pin(self.decide_pull(found, &facts, &source)).await
     }
 
     /// What is left to do about a pull request that is merged or closed: done only in the very repository that is meant.

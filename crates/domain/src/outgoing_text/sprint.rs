@@ -451,7 +451,7 @@ pub(super) mod tests {
             };
             resolving_task(&sprint, &[leftover], (&body, room))
         };
-        let mail: Vec<_> = (1..=10).map(|id| message(id, &"\n".repeat(700))).collect();
+        let mail: Vec<_> = (1..=10).map(|id| message(id, &"\"".repeat(700))).collect();
         let early = task("", task_room(&[]));
         let shown = shown_whole(&mail, prompt_room(&early));
         assert_eq!(shown.len(), mail.len());

@@ -144,7 +144,8 @@ impl Backend {
         Ok(members)
     }
 
-    /// What the job of a member tells. Where a person or an agent has to act, the sprint waits for that, and orders are advised.
+    /// What the job of a member tells. Where a person or an agent has to act, the sprint waits for that, and orders are advised; what
+    /// unblocks a merge may be no order.
     async fn why_sprint_job(
         &self,
         found: &mut WhySubject,
@@ -161,11 +162,12 @@ impl Backend {
         if waits.is_decision() && !waits.is_held() {
             let sentence = format!("{} waits for {}.", member.persona, waits.sentence());
             found.because(waits.what.word(), sentence);
+            let is_blocked = waits.what == WaitReason::Blocked;
             let why = Box::pin(self.why(&member.job)).await?;
             let orders = why.next.into_iter();
             found
                 .next
-                .extend(orders.filter(|it| it.advice.order().is_some()));
+                .extend(orders.filter(|it| is_blocked || it.advice.order().is_some()));
         }
         let pull = match job.value.pull() {
             Some(pull) => self.store.pull(pull).await?,

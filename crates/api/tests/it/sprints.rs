@@ -509,6 +509,11 @@ async fn what_cannot_be_started_is_refused_and_names_what_was_meant() {
             _ => assert_eq!(is_told, (&Value::Null, &Value::Null), "{missing:?}"),
         }
     }
+    for at in ["latest", "latest/why"] {
+        let missing = world.get(&format!("/api/sprints/acme/none/{at}")).await;
+        assert_eq!(missing.code(404), "no_such_source");
+        assert_eq!(missing.json()["next"][0]["advice"], "add_source");
+    }
 }
 
 #[tokio::test]

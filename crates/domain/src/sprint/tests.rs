@@ -250,7 +250,7 @@ fn what_is_woven_and_changes_nothing_on_the_target_is_left_to_people() {
         let figures = Figures::of(&sprint);
         let counted = (figures.integrated, figures.merged, figures.skipped);
         assert_eq!(counted, (0, 0, 2));
-        let (subject, body) = crate::outgoing_text::left_out(&sprint).unwrap();
+        let (subject, body) = crate::outgoing_text::left_out(&sprint, &[]).unwrap();
         assert_eq!(subject, "Sprint 50: 2 left out");
         for named in ["curator (#101, ", "refactor (#102, ", expected] {
             assert!(body.contains(named), "{named}: {body}");

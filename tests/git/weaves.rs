@@ -31,6 +31,7 @@ fn member(number: u64, base: &Tree, head: &Tree, patch: Vec<u8>) -> Member {
         work,
         refused: Vec::new(),
         target_renamed: BTreeSet::new(),
+        begins_on_woven: false,
     }
 }
 

@@ -8,6 +8,7 @@ mod starting;
 use domain::advice::{Advice, NO_NEWEST};
 use domain::delivery::Reason;
 use domain::ids::{JobId, PullRef, RepoName, SprintNumber};
+use domain::policy::Source;
 use domain::refusal::NotNow;
 use domain::sprint::{self, Report, Sprint};
 use jiff::Timestamp;
@@ -30,21 +31,33 @@ impl Backend {
         repo: &RepoName,
         number: Option<SprintNumber>,
     ) -> Result<Versioned<Sprint>, Error> {
-        let number = match number {
-            Some(number) => number,
-            None => {
-                let turn = self
-                    .store
-                    .read::<SprintNumber>(&keys::sprint_turn(repo))
-                    .await?;
-                let missing = || Error::NoSuch {
-                    what: "sprint",
-                    name: format!("{NO_NEWEST}{repo}"),
-                };
-                turn.ok_or_else(missing)?.value
-            }
+        if let Some(number) = number {
+            return self.must::<Sprint>(&(repo.clone(), number)).await;
+        }
+        if let Some(newest) = self.newest_sprint(repo).await? {
+            return Ok(newest);
+        }
+        // Where there is no source, no first sprint can be started either.
+        self.must::<Source>(repo).await?;
+        Err(Error::NoSuch {
+            what: "sprint",
+            name: format!("{NO_NEWEST}{repo}"),
+        })
+    }
+
+    /// The newest sprint of a repository, if it is still stored.
+    pub(crate) async fn newest_sprint(
+        &self,
+        repo: &RepoName,
+    ) -> Result<Option<Versioned<Sprint>>, Error> {
+        let key = keys::sprint_turn(repo);
+        let Some(turn) = self.store.read::<SprintNumber>(&key).await? else {
+            return Ok(None);
         };
-        self.must::<Sprint>(&(repo.clone(), number)).await
+        Ok(self
+            .store
+            .get::<Sprint>(&(repo.clone(), turn.value))
+            .await?)
     }
 
     /// The sprint of a repository that is under way.
@@ -52,16 +65,9 @@ impl Backend {
         &self,
         repo: &RepoName,
     ) -> Result<Option<SprintNumber>, Error> {
-        let turn = self
-            .store
-            .read::<SprintNumber>(&keys::sprint_turn(repo))
-            .await?;
-        let Some(last) = turn.map(|turn| turn.value) else {
-            return Ok(None);
-        };
-        let found = self.store.get::<Sprint>(&(repo.clone(), last)).await?;
-        let is_under_way = found.is_some_and(|found| !found.value.is_over());
-        Ok(is_under_way.then_some(last))
+        let newest = self.newest_sprint(repo).await?.map(|found| found.value);
+        let under_way = newest.filter(|newest| !newest.is_over());
+        Ok(under_way.map(|newest| newest.number))
     }
 
     /// The newest sprints of a repository first, at most `limit`.

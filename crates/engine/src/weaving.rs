@@ -268,6 +268,7 @@ fn member(number: u64, known: Option<&Known>, it: Changed) -> Result<Member, Ski
         },
         refused: refused.unwrap_or_default(),
         target_renamed: it.target_renamed,
+        begins_on_woven: known.is_some_and(|known| known.begins_on.is_some()),
     })
 }
 

@@ -24,6 +24,8 @@ pub struct Member {
     pub refused: Vec<Clash>,
     /// Paths that the target renamed since its merge base, as far as is known.
     pub target_renamed: BTreeSet<String>,
+    /// Whether it began on what was woven before, so that it may not fit the target alone although that has not moved.
+    pub begins_on_woven: bool,
 }
 
 /// What a member changed.

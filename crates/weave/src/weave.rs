@@ -309,11 +309,24 @@ impl<'l, 'm> Loom<'l, 'm> {
     /// Tries a member alone on the base, to say against what it conflicts.
     fn conflict(&self, member: &Prepared<'_>, clashes: Vec<Clash>) -> Conflict {
         let alone = self.stage(self.target).fit(member);
-        let against = match alone {
-            Ok(_) => Against::Members(self.rivals(member, &clashes)),
-            Err(_) => Against::StaleBase,
+        let is_of_members = member.member.begins_on_woven && self.come_from_members(&clashes);
+        let against = match alone.is_ok() || is_of_members {
+            true => Against::Members(self.rivals(member, &clashes)),
+            false => Against::StaleBase,
         };
         Conflict { clashes, against }
+    }
+
+    /// Whether members who are in changed each of these places, and the target has not since they began.
+    fn come_from_members(&self, clashes: &[Clash]) -> bool {
+        let is_unmoved = |clash: &Clash, other: &Prepared<'_>| {
+            let known = other.changed.as_ref();
+            let change = known.and_then(|changed| changed.get(&clash.path));
+            change.is_some_and(|it| it.before == self.target.get(&clash.path))
+        };
+        clashes
+            .iter()
+            .all(|clash| self.inside.iter().any(|other| is_unmoved(clash, other)))
     }
 
     /// Those who are in and changed the same lines; where that cannot be told, the same files.

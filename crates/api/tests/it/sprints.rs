@@ -2,7 +2,9 @@
 
 use axum::body::Body;
 use axum::http::{Method, Request};
+use domain::governor::Slots;
 use domain::ids::{PersonaName, RepoName, SprintNumber};
+use domain::job::{self, Job};
 use domain::sprint::{
     Against, Clash, Input, Landing, Offer, Report, Sight, Sights, Sprint, Verdict, Way, Work,
     Woven, apply,
@@ -10,7 +12,7 @@ use domain::sprint::{
 use domain::token::Scope;
 use engine::backend::IndexEntry;
 use engine::keys;
-use engine::ports::Clock;
+use engine::ports::{Clock, Expect};
 use engine::readings::ReadPersonas;
 use engine::work::Work as Message;
 use jiff::SignedDuration;
@@ -178,6 +180,32 @@ async fn a_dry_run_tells_the_plan_and_creates_nothing() {
     assert_eq!(listed, json!({ "sprints": [] }));
     let asked = world.messages().await;
     assert_eq!(asked, [Message::Personas { repo: repo() }]);
+}
+
+#[tokio::test]
+async fn a_plan_counts_no_slot_of_a_job_that_is_over() {
+    let world = world().await;
+    let now = world.clock.now();
+    let over = world.watched(|_| {}).await;
+    let leave = |job: &mut Job| *job = job::leave(job, now).aggregate;
+    world.change(&over, leave).await;
+    let at_work = world.job("acme/shop").await;
+    let begin = |job: &mut Job| *job = job::start(job, now).unwrap().aggregate;
+    world.change(&at_work, begin).await;
+    let mut slots = Slots::free("default".parse().unwrap());
+    slots.taken = [over, at_work].map(|id| (id, now)).into();
+    let mut unit = world.backend.unit();
+    unit.put_if(
+        keys::slots(&slots.account),
+        &slots,
+        Expect::Any,
+        IndexEntry::default(),
+    );
+    world.backend.commit(unit).await.unwrap();
+    let plan = world.post(SPRINTS, &json!({ "dry_run": true })).await;
+    let plan = plan.ok(200);
+    let told = (&plan["begin_now"], &plan["wait_for_slots"]);
+    assert_eq!(told, (&json!(2), &json!(1)), "{plan}");
 }
 
 #[tokio::test]
@@ -480,6 +508,11 @@ async fn what_cannot_be_started_is_refused_and_names_what_was_meant() {
             "latest" => assert_eq!(is_told, (&json!("start_sprint"), &json!("acme/other"))),
             _ => assert_eq!(is_told, (&Value::Null, &Value::Null), "{missing:?}"),
         }
+    }
+    for at in ["latest", "latest/why"] {
+        let missing = world.get(&format!("/api/sprints/acme/none/{at}")).await;
+        assert_eq!(missing.code(404), "no_such_source");
+        assert_eq!(missing.json()["next"][0]["advice"], "add_source");
     }
 }
 

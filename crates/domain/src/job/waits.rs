@@ -294,7 +294,7 @@ pub fn job_wait(job: &Job) -> JobWait {
     }
 }
 
-/// What keeps the pull request of a job from being woven, while the job waits for that.
+/// What keeps the pull request of a job from being woven, or blocks its merge, while the job waits for that.
 pub fn hindrance<'a>(job: &Job, pull: &'a Pull) -> Option<&'a Reason> {
     match job_wait(job) {
         JobWait::Pull => pull::hindrance(pull, sprint::is_on_woven(job)),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::fence::{clip, clip_encoded, encoded_len, fence};
-use crate::ids::{MAIL_BODY_BYTES_MAX, MessageId, PersonaName, SprintNumber};
+use crate::ids::{JobId, MAIL_BODY_BYTES_MAX, MessageId, PersonaName, PullRef, SprintNumber};
 use crate::job::{MESSAGE_BYTES_MAX, PROMPT_BYTES_MAX};
 use crate::mail::Message;
 use crate::redact::redact;
@@ -257,11 +257,13 @@ pub fn sprint_end(sprint: &Sprint) -> String {
     }
 }
 
-/// The mail to people about members that are not in; none if all are.
-pub fn left_out(sprint: &Sprint) -> Option<(String, String)> {
+/// The mail to people about members that are not in; none if all are. `pulls` are those that their jobs know, ready or not.
+pub fn left_out(sprint: &Sprint, pulls: &[(JobId, PullRef)]) -> Option<(String, String)> {
     let missing = sprint.members.iter().filter_map(|it| {
         let why = it.missing()?;
-        let pull = it.number().map(|number| format!("#{number}, "));
+        let known = pulls.iter().find(|(job, _)| *job == it.job);
+        let number = it.number().or(known.map(|(_, pull)| pull.number));
+        let pull = number.map(|number| format!("#{number}, "));
         let pull = pull.unwrap_or_default();
         Some(format!("- {} ({pull}job {}): {why}", it.persona, it.job))
     });
@@ -542,7 +544,13 @@ pub(super) mod tests {
             head: refusal.head,
         });
         sprint.members[0].state = MemberState::TimedOut;
-        let (subject, body) = left_out(&sprint).unwrap();
+        let open = (
+            sprint.members[1].job.clone(),
+            "acme/shop#103".parse().unwrap(),
+        );
+        let (_, body) = left_out(&sprint, &[open]).unwrap();
+        assert!(body.contains("- refactor (#103, job "), "{body}");
+        let (subject, body) = left_out(&sprint, &[]).unwrap();
         assert_eq!(subject, "Sprint 50: 2 left out");
         let [first, second] = &sprint.members[..] else {
             panic!("two members")
@@ -559,7 +567,7 @@ pub(super) mod tests {
             reason: "it failed ".repeat(20),
         };
         sprint.members = vec![many; crate::sprint::MEMBERS_MAX + 10];
-        let (_, body) = left_out(&sprint).unwrap();
+        let (_, body) = left_out(&sprint, &[]).unwrap();
         assert!(body.parse::<crate::ids::MailBody>().is_ok(), "it is sent");
     }
 

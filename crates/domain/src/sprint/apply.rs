@@ -6,6 +6,7 @@ use super::figures::note_ticks;
 use super::mailing::{collected, hand_mail, not_taken, shown, told};
 use super::member::{MemberState, Outbox, Refusal, SprintMember};
 use super::one_by_one::{begin_next, is_open, see_alone};
+use super::outcome::leave_out_unpushed;
 use super::report::{Report, Verdict, fit_refusals};
 use super::resolving::{call_weaver, is_unresolved, leave_out_red, mend, needs_weaver, take_back};
 use super::seen::{asked, has_ended_in_time, late, see};
@@ -268,7 +269,9 @@ pub(super) fn go_on(sprint: &mut Sprint, landing: Option<Landing>, now: Timestam
     } else if sprint.is_newest_woven() {
         sprint.state = SprintState::Verifying;
     } else {
-        end(sprint, None, now);
+        let reason = leave_out_unpushed(sprint);
+        let reason = (!has_new).then_some(reason);
+        end(sprint, reason.as_deref(), now);
     }
 }
 

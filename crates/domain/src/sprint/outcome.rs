@@ -2,8 +2,11 @@
 
 use std::cmp::Ordering;
 
+use super::Sprint;
 use super::member::{MemberState, SprintMember};
+use super::sight::REASON_BYTES_MAX;
 use crate::ids::CommitSha;
+use crate::redact::storable;
 
 impl SprintMember {
     /// Whether the newest weave holds its change: its own, or what the weaver made of it.
@@ -57,4 +60,16 @@ impl SprintMember {
             | MemberState::Delegated => Some("it was not through".to_owned()),
         }
     }
+}
+
+/// The newest weave pushed nothing, so nothing of those that are in can be merged: they are left out. Returns why.
+pub(super) fn leave_out_unpushed(sprint: &mut Sprint) -> String {
+    let reason = format!("what is woven changes nothing on `{}`", sprint.target);
+    for member in sprint.members.iter_mut().filter(|it| it.is_in()) {
+        member.place = None;
+        member.state = MemberState::Skipped {
+            reason: storable(&reason, REASON_BYTES_MAX),
+        };
+    }
+    reason
 }

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::Sprint;
 use super::mailing::{see_reading, still_reads, stop_reading};
 use super::member::{MemberState, Offer, Outbox, SprintMember};
-use super::sight::{REASON_BYTES_MAX, Sight, Sights, Work, may_no_more_be_late};
+use super::sight::{LATE_OUTPUTS, REASON_BYTES_MAX, Sight, Sights, Work, may_no_more_be_late};
 use crate::redact::storable;
 use crate::when::plus;
 
@@ -155,6 +155,15 @@ pub(super) fn has_ended_in_time(member: &SprintMember, sight: &Sight, now: Times
     let may_be_read = |late| now < plus(late, PATCH_READ_WITHIN);
     let has_time = !is_patch_unread(member, sight) || member.late_at().is_some_and(may_be_read);
     has_no_pull && has_time && is_first_at_work(member) && ended_in_time(member, rested.min(now))
+}
+
+/// Until when a member is waited for. A session that ended in time without a pull request, as `rested` says, is waited for until
+/// none can be listed late.
+pub fn awaited_until(member: &SprintMember, rested: Option<Timestamp>) -> Option<Timestamp> {
+    let is_told = member.state == MemberState::Conflicted;
+    let late = member.late_at().filter(|_| !is_told)?;
+    let rested = rested.filter(|at| is_first_at_work(member) && ended_in_time(member, *at));
+    Some(rested.map_or(late, |at| late.max(plus(at, LATE_OUTPUTS))))
 }
 
 /// The members whose sessions ended without a pull request, and are to be asked for one or were asked and did not answer.

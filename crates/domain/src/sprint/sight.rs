@@ -16,7 +16,7 @@ use crate::when::plus;
 
 /// How long a session that is done is waited for a pull request or a push: Jules lists the first late, and GitHub may report the
 /// second after it.
-const LATE_OUTPUTS: SignedDuration = SignedDuration::from_secs(120);
+pub(super) const LATE_OUTPUTS: SignedDuration = SignedDuration::from_secs(120);
 
 /// How soon a sprint is read again that had a pull request read, or could not read files.
 const READ_AGAIN: SignedDuration = SignedDuration::from_secs(60);

@@ -226,6 +226,39 @@ fn a_member_is_merged_once_the_one_pull_request_is() {
 }
 
 #[test]
+fn what_is_woven_and_changes_nothing_on_the_target_is_left_to_people() {
+    let works = [("curator", ready(101, 'a')), ("refactor", ready(102, 'b'))];
+    let both = || vec![(101, is_in('a')), (102, is_in('b'))];
+    for pushed_before in [false, true] {
+        let mut sprint = begun(&["curator", "refactor"]);
+        play(&mut sprint, &[seen(&works)]);
+        if pushed_before {
+            play(&mut sprint, &[woven(1, both()), lands(Landing::Stale)]);
+        }
+        assert_eq!(sprint.state, SprintState::Integrating);
+        let report = Report {
+            weave: sprint.weaves,
+            woven: None,
+            verdicts: both(),
+            held: Vec::new(),
+        };
+        play(&mut sprint, &[Input::Woven(Box::new(report))]);
+        let reason = sprint.state.reason();
+        let expected = "what is woven changes nothing on `main`";
+        assert_eq!(reason.as_deref(), Some(expected), "{pushed_before}");
+        assert_eq!(sprint.state.word(), "partially_done");
+        let figures = Figures::of(&sprint);
+        let counted = (figures.integrated, figures.merged, figures.skipped);
+        assert_eq!(counted, (0, 0, 2));
+        let (subject, body) = crate::outgoing_text::left_out(&sprint, &[]).unwrap();
+        assert_eq!(subject, "Sprint 50: 2 left out");
+        for named in ["curator (#101, ", "refactor (#102, ", expected] {
+            assert!(body.contains(named), "{named}: {body}");
+        }
+    }
+}
+
+#[test]
 fn sessions_are_counted_whatever_is_seen_of_the_members() {
     let mut sprint = begun(&["curator"]);
     // What an order or a failed job brings says nothing of sessions.

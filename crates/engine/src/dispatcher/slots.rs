@@ -12,33 +12,12 @@ use super::Dispatcher;
 use crate::backend::{Error, IndexEntry, UnitOfWork};
 use crate::keys;
 use crate::poller::CLAIM;
+use crate::slots::SlotCheck;
 use crate::store::Versioned;
 use crate::work::Work;
 
 /// Longest wait before an account's queue is checked again: as long as any row whose message was lost.
 const QUEUE_LOOK: SignedDuration = CLAIM;
-
-/// Which jobs count as holders of a slot without a read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SlotCheck {
-    /// Trusts recorded holders and members of the list of watched jobs; verifies the others.
-    Gone,
-    /// Trusts the list of watched jobs; verifies the others. A list may be a moment old.
-    Absent,
-    /// Trusts none: verifies each.
-    All,
-}
-
-impl SlotCheck {
-    /// The next stricter level, before a job has to wait.
-    fn more(self) -> Option<Self> {
-        match self {
-            Self::Gone => Some(Self::Absent),
-            Self::Absent => Some(Self::All),
-            Self::All => None,
-        }
-    }
-}
 
 /// The room of an account, as far as it was verified.
 struct SlotRoom {
@@ -176,8 +155,9 @@ impl Dispatcher {
             && let Some(more) = room.doubt.more()
         {
             room.doubt = more;
-            let finished = self.free_the_finished(&job.account, more).await?;
-            room.slots = (finished, BTreeSet::new());
+            let store = &self.backend.store;
+            let held = store.slots_held(&job.account, more, room.now).await?;
+            room.slots = (held, BTreeSet::new());
             admission = admit(&room.slots, &job.id, within);
         }
         Ok(admission)
@@ -203,8 +183,9 @@ impl Dispatcher {
         account: &AccountName,
     ) -> Result<(Versioned<Slots>, BTreeSet<JobId>), Error> {
         let store = &self.backend.store;
+        let now = self.backend.now();
         let Some(watched) = store.watched_keys(account).await? else {
-            let found = self.free_the_finished(account, SlotCheck::Absent).await?;
+            let found = store.slots_held(account, SlotCheck::Absent, now).await?;
             return Ok((found, BTreeSet::new()));
         };
         let found = store.slots_now(account).await?;
@@ -214,7 +195,7 @@ impl Dispatcher {
             .collect();
         let mut slots = found.value.clone();
         for id in found.value.taken.keys().filter(|id| !watched.contains(id)) {
-            slots = self.seen_with(&slots, id).await?;
+            slots = store.slot_seen(&slots, id, now).await?;
         }
         Ok((
             Versioned {
@@ -223,12 +204,6 @@ impl Dispatcher {
             },
             watched,
         ))
-    }
-
-    async fn seen_with(&self, slots: &Slots, id: &JobId) -> Result<Slots, Error> {
-        let job = self.backend.store.job(id).await?;
-        let job = job.as_ref().map(|job| &job.value);
-        Ok(slots.seen_with(id, job, self.backend.now()))
     }
 
     /// Saves changed slots and the time of the next check; writes nothing when neither changed.
@@ -251,34 +226,6 @@ impl Dispatcher {
             place,
         );
         self.commit_slots(unit, account).await
-    }
-
-    /// Frees slots of jobs that no longer hold one, whatever happened to the message about it.
-    async fn free_the_finished(
-        &self,
-        account: &AccountName,
-        doubt: SlotCheck,
-    ) -> Result<Versioned<Slots>, Error> {
-        let found = self.backend.store.slots_now(account).await?;
-        let mut slots = found.value.clone();
-        let watched = self.backend.store.watched(account).await?;
-        let holding = watched.iter().filter(|job| job.value.holds_slot());
-        let known: BTreeSet<&JobId> = holding.clone().map(|job| &job.value.id).collect();
-        for id in found.value.taken.keys() {
-            if doubt == SlotCheck::Absent && known.contains(id) {
-                continue;
-            }
-            slots = self.seen_with(&slots, id).await?;
-        }
-        // A finished session that a message woke again draws on the account like any other.
-        for job in holding.filter(|job| !found.value.taken.contains_key(&job.value.id)) {
-            slots.taken.insert(job.value.id.clone(), self.backend.now());
-        }
-        Ok(Versioned {
-            value: slots,
-            version: found.version,
-            due: found.due,
-        })
     }
 
     /// Takes the slot, and then decides the start. If the job does not begin, the slot blocks others for a moment and

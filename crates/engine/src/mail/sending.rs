@@ -181,11 +181,8 @@ impl Backend {
         repo: &RepoName,
         counters: &Counters,
     ) -> Result<BTreeSet<PersonaName>, Error> {
-        let members = match self.must_sprint(repo, None).await {
-            Ok(found) => found.value.members,
-            Err(Error::NoSuch { .. }) => Vec::new(),
-            Err(error) => return Err(error),
-        };
+        let newest = self.newest_sprint(repo).await?;
+        let members = newest.map_or_else(Vec::new, |found| found.value.members);
         let members = members.into_iter().map(|it| it.persona);
         Ok(counters.personas.keys().cloned().chain(members).collect())
     }

@@ -31,10 +31,9 @@ impl Backend {
     ) -> Result<Vec<SprintStatus>, Error> {
         let mut newest = Vec::new();
         for source in sources {
-            let sprint = match self.must_sprint(&source.value.repo, None).await {
-                Ok(found) => found.value,
-                Err(Error::NoSuch { .. }) => continue,
-                Err(error) => return Err(error),
+            let newest = self.newest_sprint(&source.value.repo).await?;
+            let Some(sprint) = newest.map(|found| found.value) else {
+                continue;
             };
             newest.push(SprintStatus {
                 state: sprint.state.word().to_owned(),

@@ -13,6 +13,7 @@ use super::{LIST_MAX, work};
 use crate::backend::{Backend, Error, IndexEntry, decide_again};
 use crate::jobs::{IdempotencyKey, IdempotentOrder, reused};
 use crate::readings::ReadPersonas;
+use crate::slots::SlotCheck;
 use crate::store::Versioned;
 use crate::work::Work;
 use crate::{keys, retention};
@@ -326,9 +327,12 @@ impl Backend {
     }
 
     async fn room_of(&self, source: &Source) -> Result<Room, Error> {
-        let slots = self.store.slots(&source.account).await?.value;
+        let now = self.now();
+        // As the queue does: a slot is recorded until the next job wants it, also that of a job that is over.
+        let held = self.store.slots_held(&source.account, SlotCheck::All, now);
+        let slots = held.await?.value;
         let account = self.store.account(&source.account).await?;
         let limits = account.map_or_else(Limits::default, |it| it.value.limits);
-        Ok(governor::room(&slots, limits, self.now()))
+        Ok(governor::room(&slots, limits, now))
     }
 }

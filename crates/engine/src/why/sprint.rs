@@ -4,7 +4,7 @@ mod member;
 
 use domain::advice::{Advice, Next};
 use domain::ids::{JobId, PersonaName, RepoName, SprintNumber};
-use domain::job::{self, WaitReason};
+use domain::job::{self, Phase, WaitReason};
 use domain::merge::Reason;
 use domain::pull::{PullPhase, REOPEN_WAIT};
 use domain::sprint::{MemberState, Sprint, SprintMember, SprintState, failed_checks};
@@ -144,7 +144,8 @@ impl Backend {
         Ok(members)
     }
 
-    /// What the job of a member tells. Where a person or an agent has to act, the sprint waits for that, and orders are advised.
+    /// What the job of a member tells. Where a person or an agent has to act, the sprint waits for that, and orders are advised; what
+    /// unblocks a merge may be no order.
     async fn why_sprint_job(
         &self,
         found: &mut WhySubject,
@@ -161,11 +162,12 @@ impl Backend {
         if waits.is_decision() && !waits.is_held() {
             let sentence = format!("{} waits for {}.", member.persona, waits.sentence());
             found.because(waits.what.word(), sentence);
+            let is_blocked = waits.what == WaitReason::Blocked;
             let why = Box::pin(self.why(&member.job)).await?;
             let orders = why.next.into_iter();
             found
                 .next
-                .extend(orders.filter(|it| it.advice.order().is_some()));
+                .extend(orders.filter(|it| is_blocked || it.advice.order().is_some()));
         }
         let pull = match job.value.pull() {
             Some(pull) => self.store.pull(pull).await?,
@@ -173,7 +175,19 @@ impl Backend {
         };
         let pull = pull.as_ref().map(|found| &found.value.pull);
         let hindrance = pull.and_then(|pull| job::hindrance(&job.value, pull));
-        Ok(OfJob::Waits(waits, hindrance.map(Reason::sentence)))
+        let rested = match &job.value.phase {
+            Phase::Watching(watch) if watch.pull.is_none() => watch.announced.completed_at,
+            Phase::Watching(_)
+            | Phase::Queued { .. }
+            | Phase::Creating { .. }
+            | Phase::Proposed { .. }
+            | Phase::Ended(_) => None,
+        };
+        Ok(OfJob::Waits {
+            waits,
+            hindrance: hindrance.map(Reason::sentence),
+            rested,
+        })
     }
 }
 

@@ -231,6 +231,27 @@ fn what_fails_alone_too_stands_on_a_stale_base() {
 }
 
 #[test]
+fn what_began_on_what_was_woven_conflicts_with_the_target_only_if_that_moved() {
+    let text = numbered(20);
+    let edited = |line: &str| text.replace("\n3\n", &format!("\n{line}\n"));
+    let mut shop = Shop::new(&[("a", &text)]);
+    let mut early = shop.patched(1, &[("a", Some(&edited("pushed later")))]);
+    early.was_in = Some(0);
+    let mut anew = shop.trees(2, &[]);
+    let (before, after) = (edited("woven first"), edited("both"));
+    let before = shop.entry(Mode::File, &before);
+    let after = shop.entry(Mode::File, &after);
+    world::set(&mut anew, "a", Some(before), Some(after));
+    anew.begins_on_woven = true;
+    let members = [early, anew];
+    let woven = shop.weave(&members);
+    assert_eq!(out(&woven, 2).against, Against::Members(vec![1]));
+    shop.target("a", Some(&text.replace("\n15\n", "\nfifteen\n")));
+    let woven = shop.weave(&members);
+    assert_eq!(out(&woven, 2).against, Against::StaleBase);
+}
+
+#[test]
 fn what_is_in_stays_in() {
     let mut shop = Shop::new(&[("a", "1\n")]);
     let mut late = shop.trees(1, &[("a", Some("one\n"))]);
@@ -327,6 +348,7 @@ fn what_is_no_patch_is_told() {
         work: Work::Patch(b"Not Found".to_vec()),
         refused: vec![],
         target_renamed: BTreeSet::new(),
+        begins_on_woven: false,
     };
     assert_eq!(
         verdict(&shop.weave(&[member]), 1),

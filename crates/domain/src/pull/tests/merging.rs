@@ -602,6 +602,30 @@ fn what_is_woven_waits_for_its_sprint_only_once_nothing_else_is_in_the_way() {
 }
 
 #[test]
+fn what_is_merged_by_itself_names_what_blocks_it() {
+    type Case<'a> = (&'a str, &'a dyn Fn(&mut World));
+    let changes: [Case<'_>; 4] = [
+        ("", &|_| {}),
+        ("", &|world| world.policy.merge = MergePolicy::Human),
+        ("blocking_label", &|world| {
+            world.facts.labels = vec!["do-not-merge".to_owned()];
+        }),
+        ("taken_back", &|world| {
+            world.outside.sprint_gate = Some(SprintGate::TakenBack);
+        }),
+    ];
+    for (code, change) in changes {
+        let mut world = World::green();
+        world.pull.sprint = "50".parse().ok();
+        change(&mut world);
+        world.read(0);
+        world.read(600);
+        let hindrance = hindrance(&world.pull, false).map(crate::merge::Reason::code);
+        assert_eq!(hindrance.unwrap_or_default(), code);
+    }
+}
+
+#[test]
 fn an_approval_of_what_is_woven_is_refused_while_it_is_woven() {
     let mut world = World::green();
     world.policy.merge = MergePolicy::Human;

@@ -107,6 +107,34 @@ fn a_patch_is_read_once_nothing_more_is_to_come() {
 }
 
 #[test]
+fn who_ended_without_a_pull_request_is_waited_for_while_one_may_be_listed_late() {
+    let mut sprint = begun(&["curator", "refactor"]);
+    play(&mut sprint, &[seen(&[("curator", Work::Working)])]);
+    let member = &mut sprint.members[0];
+    let late = at(1) + member.timeout;
+    let seconds = SignedDuration::from_secs;
+    assert_eq!(awaited_until(member, None), Some(late));
+    for (rested, expected) in [(-600, 0), (-30, 90), (30, 0)] {
+        let rested = Some(late + seconds(rested));
+        assert_eq!(
+            awaited_until(member, rested),
+            Some(late + seconds(expected))
+        );
+    }
+    member.state = MemberState::Rerunning;
+    let rested = Some(late - seconds(30));
+    assert_eq!(
+        awaited_until(member, rested),
+        Some(late),
+        "its conflict is answered"
+    );
+    for state in [MemberState::Conflicted, MemberState::PullOpen] {
+        member.state = state;
+        assert_eq!(awaited_until(member, rested), None);
+    }
+}
+
+#[test]
 fn who_changed_files_and_opened_no_pull_request_is_left_out_until_one_comes() {
     for (is_read, why) in [(true, "changed files"), (false, "cannot be read")] {
         let (mut sprint, sights) = answered();

@@ -326,8 +326,11 @@ impl Dispatcher {
 
     /// Mail to people about members that are not in; none about a sprint that they aborted.
     async fn tell_left_out(&self, sprint: &Sprint) -> Result<(), Error> {
-        let is_aborted = matches!(sprint.state, SprintState::Aborted { .. });
-        let words = left_out(sprint).filter(|_| !is_aborted);
+        if matches!(sprint.state, SprintState::Aborted { .. }) {
+            return Ok(());
+        }
+        let pulls = self.backend.sprint_pulls(sprint).await?;
+        let words = left_out(sprint, &pulls);
         self.mail_people(sprint, words, "left-out").await
     }
 

@@ -122,7 +122,7 @@ impl Dispatcher {
             held: self.held_by(&weaver, sprint, &weave).await?,
         };
         report.fit();
-        let push = self.push_of(sprint, &report);
+        let push = self.push_of(sprint, &report, &weave.base);
         let place = (&sprint.repo, sprint.number);
         if let Some(why) = self.not_woven(place, sprint.weaves).await? {
             return Err(Failure::new(FailureClass::Precondition, why).into());
@@ -208,13 +208,19 @@ impl Dispatcher {
         weaver.weave(&ask, now).await.map_err(told)
     }
 
-    fn push_of(&self, sprint: &Sprint, report: &Report) -> Push {
-        // The text counts as if the weave were saved already.
-        let after = sprint::apply(
-            sprint,
-            &Input::Woven(Box::new(report.clone())),
-            self.backend.now(),
-        );
+    fn push_of(&self, sprint: &Sprint, report: &Report, base: &CommitSha) -> Push {
+        // The text counts as if the weave were pushed and saved already; it names neither commit nor pull request of it.
+        let pushed = Woven {
+            weave: sprint.weaves,
+            base: base.clone(),
+            commit: base.clone(),
+            pull: pull_of(sprint, 0),
+        };
+        let pushed = Report {
+            woven: Some(pushed),
+            ..report.clone()
+        };
+        let after = sprint::apply(sprint, &Input::Woven(Box::new(pushed)), self.backend.now());
         let (title, body) = integration(&after, report);
         Push {
             repo: sprint.repo.clone(),

@@ -1,8 +1,7 @@
 //! A member of a sprint: what it waits for, or what it came to once the sprint is over.
 
 use domain::job::{WaitParty, WaitsFor};
-use domain::sprint::{ATTEMPTS_MAX, Against, MemberState, QUEUED_TIMEOUT, Sprint, SprintMember};
-use domain::when::plus;
+use domain::sprint::{ATTEMPTS_MAX, Against, MemberState, Sprint, SprintMember, awaited_until};
 use jiff::Timestamp;
 
 use super::MemberWhy;
@@ -16,8 +15,15 @@ pub(super) enum OfJob {
         /// Whether nothing may be written just now.
         is_held: bool,
     },
-    /// What it waits for, and what keeps its pull request from being woven.
-    Waits(WaitsFor, Option<String>),
+    /// What it waits for.
+    Waits {
+        /// That.
+        waits: WaitsFor,
+        /// What keeps its pull request from being woven, or blocks its merge.
+        hindrance: Option<String>,
+        /// When its session ended, if that made no pull request.
+        rested: Option<Timestamp>,
+    },
 }
 
 impl OfJob {
@@ -28,21 +34,33 @@ impl OfJob {
             Self::Missing { is_held: true } => {
                 "Its job is made once Gaffer may write again.".to_owned()
             }
-            Self::Waits(waits, _) if waits.who == WaitParty::Nobody => {
+            Self::Waits { waits, .. } if waits.who == WaitParty::Nobody => {
                 format!("Its sprint looks for its change: {}.", waits.what.words())
             }
-            Self::Waits(waits, None) => format!("It waits for {}.", waits.sentence()),
-            Self::Waits(waits, Some(hindrance)) => {
-                format!("It waits for {}. {hindrance}", waits.sentence())
+            Self::Waits {
+                waits, hindrance, ..
+            } => {
+                let waits = format!("It waits for {}.", waits.sentence());
+                match hindrance {
+                    None => waits,
+                    Some(hindrance) => format!("{waits} {hindrance}"),
+                }
             }
+        }
+    }
+
+    fn rested(&self) -> Option<Timestamp> {
+        match self {
+            Self::Waits { rested, .. } => *rested,
+            Self::Nothing | Self::Missing { .. } => None,
         }
     }
 
     /// More to say where a person or an agent has to act.
     fn decision(&self) -> String {
         match self {
-            Self::Waits(waits, _) if waits.is_decision() => format!(" {}", self.sentence()),
-            Self::Nothing | Self::Missing { .. } | Self::Waits(..) => String::new(),
+            Self::Waits { waits, .. } if waits.is_decision() => format!(" {}", self.sentence()),
+            Self::Nothing | Self::Missing { .. } | Self::Waits { .. } => String::new(),
         }
     }
 }
@@ -80,30 +98,7 @@ pub(super) fn why(
         job: member.job.clone(),
         state: member.state.word(),
         sentence,
-        until: until(member).filter(|_| !sprint.is_over()),
-    }
-}
-
-/// Until when a member is waited for.
-fn until(member: &SprintMember) -> Option<Timestamp> {
-    let late = plus(member.since, member.timeout);
-    if member.reading.is_some() {
-        return Some(late);
-    }
-    match member.state {
-        MemberState::Waiting => Some(plus(member.since, QUEUED_TIMEOUT)),
-        MemberState::Working | MemberState::Rerunning => Some(late),
-        MemberState::Pending
-        | MemberState::PullOpen
-        | MemberState::Applied { .. }
-        | MemberState::Conflicted
-        | MemberState::Unresolved
-        | MemberState::Delegated
-        | MemberState::TimedOut
-        | MemberState::NoChange
-        | MemberState::Skipped { .. }
-        | MemberState::Withdrawn
-        | MemberState::Failed { .. } => None,
+        until: awaited_until(member, of_job.rested()).filter(|_| !sprint.is_over()),
     }
 }
 
@@ -237,7 +232,11 @@ mod tests {
             what,
             since: None,
         };
-        OfJob::Waits(waits, None)
+        OfJob::Waits {
+            waits,
+            hindrance: None,
+            rested: None,
+        }
     }
 
     #[test]
@@ -253,10 +252,10 @@ mod tests {
         sprint.members[0].state = MemberState::Working;
         let asks = told(&sprint, &waits(WaitParty::Person, WaitReason::Question));
         assert_eq!(asks, "It waits for a person: a question is open.");
-        let OfJob::Waits(checks, _) = waits(WaitParty::GitHub, WaitReason::Checks) else {
-            panic!("it waits")
-        };
-        let hangs = OfJob::Waits(checks, Some("Checks are running: e2e.".to_owned()));
+        let mut hangs = waits(WaitParty::GitHub, WaitReason::Checks);
+        if let OfJob::Waits { hindrance, .. } = &mut hangs {
+            *hindrance = Some("Checks are running: e2e.".to_owned());
+        }
         assert_eq!(
             told(&sprint, &hangs),
             "It waits for GitHub: checks have to finish. Checks are running: e2e."

@@ -53,6 +53,7 @@ impl Shop {
             },
             refused: Vec::new(),
             target_renamed: BTreeSet::new(),
+            begins_on_woven: false,
         };
         for (path, text) in edits {
             let after = text.map(|text| self.entry(Mode::File, text));

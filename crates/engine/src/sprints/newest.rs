@@ -31,8 +31,8 @@ impl Backend {
     ) -> Result<Vec<SprintStatus>, Error> {
         let mut newest = Vec::new();
         for source in sources {
-            let newest = self.newest_sprint(&source.value.repo).await?;
-            let Some(sprint) = newest.map(|found| found.value) else {
+            let found = self.newest_sprint(&source.value.repo).await?;
+            let Some(sprint) = found.map(|found| found.value) else {
                 continue;
             };
             newest.push(SprintStatus {

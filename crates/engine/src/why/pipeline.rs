@@ -117,9 +117,10 @@ fn why_over(found: &mut WhySubject, run: &Pipeline) {
         return found.because("over", "It is over.");
     }
     found.because("over", "It is over: only another run tries that again.");
-    if run.is_begun_again() {
-        found.next.push(Advice::StartPipeline.about(&run.repo));
-    }
+    let again = run
+        .again()
+        .map(|command| Advice::StartPipeline.about(&command));
+    found.next.extend(again);
 }
 
 /// Whether a job has no session yet, so that a pause alone decides when it begins.

@@ -60,8 +60,8 @@ struct SourcePipelines<'a> {
 
 struct RunRow<'a> {
     run: &'a Pipeline,
-    /// Whether it is the newest one, and another run tries again what failed.
-    is_tried_again: bool,
+    /// The command that begins it again, where steps of it failed.
+    again: Option<String>,
     steps: Vec<StepRow<'a>>,
 }
 
@@ -113,15 +113,15 @@ fn row((place, states): (usize, &PipelineStates)) -> SourcePipelines<'_> {
         place,
         repo: &states.source.repo,
         rules: rules.unwrap_or_else(|| "off".to_owned()),
-        runs: states.runs.iter().enumerate().map(run).collect(),
+        runs: states.runs.iter().map(run).collect(),
         requirements: states.requirements.iter().map(requirement).collect(),
     }
 }
 
-fn run((place, run): (usize, &Pipeline)) -> RunRow<'_> {
+fn run(run: &Pipeline) -> RunRow<'_> {
     RunRow {
         run,
-        is_tried_again: place == 0 && run.is_begun_again(),
+        again: run.again(),
         steps: run.steps.iter().map(step).collect(),
     }
 }

@@ -667,7 +667,7 @@ fn pipelines_show_each_step_and_no_text_as_markup() {
         "observers: <b class=\"bad\">✕ failed</b>",
         "qa, job <code>01k5nx0000000000000000000b</code>: failed: late",
         "backend/cov: failed: no prompt",
-        "<code>gaffer pipeline start acme/shop</code> begins another run",
+        "<code>gaffer pipeline start acme/shop --from observers</code> begins another run",
         "gaffer requirement start acme/shop abc123",
         "agent bot has its files removed by job 01k5nx0000000000000000000d",
     ] {

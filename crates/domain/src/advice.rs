@@ -7,8 +7,8 @@ use crate::policy::Timing;
 use crate::pull::{self, MergeApproval, MergeStyle, Pull};
 use crate::redact::presentable;
 
-/// Longest name that an advice repeats, in characters: an owner and a repository with a number fit.
-const ABOUT_CHARS_MAX: usize = 160;
+/// Longest subject that an advice repeats, in characters: a command that begins a run again fits, with a repository, a file and a task.
+const ABOUT_CHARS_MAX: usize = 800;
 
 /// Placeholder for texts and names when a caller only asks whether an order would be accepted.
 const TRIAL: &str = "trial of an order";
@@ -64,7 +64,7 @@ pub enum Advice {
     StartSprint,
     /// Call off the newest sprint of a repository.
     AbortSprint,
-    /// Begin another run of a repository's pipeline.
+    /// Begin a run of a repository's pipeline again.
     StartPipeline,
 }
 
@@ -76,7 +76,8 @@ pub const NO_NEWEST: &str = "latest` of `";
 pub struct Next {
     /// What to do.
     pub advice: Advice,
-    /// The job, repository, account, agent or scope; empty where there is nothing to name.
+    /// The job, repository, account, agent or scope, or the command that begins a run again ([`crate::pipeline::Pipeline::again`]); empty
+    /// where there is nothing to name.
     pub about: String,
 }
 

@@ -3,6 +3,7 @@
 //! A run owns neither jobs nor pull requests: it asks for jobs under ids that are saved with the decision, and reads how
 //! they end.
 
+mod again;
 mod announcing;
 mod apply;
 mod ask;

@@ -31,7 +31,7 @@ pub use hint::{
     unhurried, wants_clues, weigh_hint,
 };
 pub use lane::{LANE_HOLD, Lane};
-pub use repair::{tells_of_checks_at, wants_logs};
+pub use repair::{tells_of_checks_at, tells_session, wants_logs};
 pub use style::{MergeStyle, TITLE_CHARS_MAX};
 pub use unexpected::{
     AcceptedHead, HeadComparison, UnexpectedHead, beyond, needed_comparison, paths_of_patch,

@@ -22,7 +22,7 @@ use crate::timetable;
 use reader::Reader;
 
 pub(crate) use agents::of_older;
-pub use agents::{DecidedBy, StreamAgents, agents};
+pub use agents::{DecidedBy, StreamAgents, agents, role_that_decides};
 pub use stored::{Unusable, read, read_with};
 
 /// The longest wait for a step in minutes: a day, after which a person has looked.

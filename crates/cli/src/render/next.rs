@@ -157,7 +157,7 @@ pub(crate) fn arguments(advice: Advice, about: &str) -> String {
         Advice::CreateToken => format!("token create NAME --scope {about}"),
         Advice::StartSprint => format!("sprint start {about}"),
         Advice::AbortSprint => format!("sprint abort {about}"),
-        Advice::StartPipeline => format!("pipeline start {about}"),
+        Advice::StartPipeline => about.to_owned(),
     }
 }
 
@@ -185,8 +185,8 @@ mod tests {
             | Advice::RequireCheck
             | Advice::RenumberSource
             | Advice::StartSprint
-            | Advice::AbortSprint
-            | Advice::StartPipeline => "acme/shop",
+            | Advice::AbortSprint => "acme/shop",
+            Advice::StartPipeline => "pipeline start acme/shop",
             Advice::TakeWakes
             | Advice::AddAccount
             | Advice::ReplaceKey
@@ -208,6 +208,25 @@ mod tests {
                 .replace("URL", "https://bot.example.com/");
             let typed = typed.replace("NAME", "ci");
             let typed = std::iter::once("gaffer").chain(typed.split(' '));
+            let read = CommandLine::try_parse_from(typed);
+            assert!(read.is_ok(), "{words}: {}", read.err().unwrap());
+        }
+    }
+
+    #[test]
+    fn every_command_that_begins_a_run_again_is_understood() {
+        for words in [
+            "pipeline start acme/shop",
+            "pipeline start acme/shop --from innovators",
+            "exchange publish-proposals --repo acme/shop",
+            "labels sync --repo acme/shop",
+            "exchange clean mock --tag mock-1 --repo acme/shop",
+            "exchange clean requirement a/b.yml --repo acme/shop",
+            "run observers --repo acme/shop --role qa --stream backend --mock mock-1",
+            "run innovators --repo acme/shop --role qa --task big",
+            "run implementer --repo acme/shop --requirement a/b.yml --keep-files",
+        ] {
+            let typed = std::iter::once("gaffer").chain(words.split(' '));
             let read = CommandLine::try_parse_from(typed);
             assert!(read.is_ok(), "{words}: {}", read.err().unwrap());
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ::scaffold::assets::Asset;
 use ::scaffold::doctor;
-use ::scaffold::layout::{Layout, SYSTEM};
+use ::scaffold::layout::{CONFIG, Layout, SYSTEM};
 use ::scaffold::pin::{self, PIN};
 use ::scaffold::tree::Tree;
 use anyhow::Result;
@@ -68,7 +68,15 @@ pub(super) fn written(files: Vec<Asset>) -> Vec<Written> {
 
 /// Refuses where no version is named, and a newer one.
 pub(super) fn must_be_ours(control: &Tree) -> Result<()> {
-    must_suit(control.text(PIN).ok_or_else(|| not_begun(PIN))?)
+    match control.text(PIN) {
+        Some(text) => must_suit(text),
+        // `init` refuses where the folder is there.
+        None if control.has(CONFIG) => {
+            let next = "write it with `gaffer scaffold upgrade`, and commit it";
+            Err(Error::unfit("not_begun", format!("there is no {PIN}"), next).into())
+        }
+        None => Err(not_begun(PIN).into()),
+    }
 }
 
 /// Refuses to write the user's files on the worker branch, and beside those of a newer Gaffer.

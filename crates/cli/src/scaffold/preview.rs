@@ -5,6 +5,7 @@ mod again;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use ::scaffold::config::role_that_decides;
 use ::scaffold::layout::{CONTROL, Layout, SYSTEM};
 use ::scaffold::prompt::{self, Ask, Origin, Prompt, PromptError, Records, Trees, ids_wanted};
 use ::scaffold::tree::{Tree, TreePath};
@@ -18,7 +19,7 @@ use ulid::Ulid;
 
 use super::here;
 use super::place::{Branches, Place, must_tip, note_behind};
-use crate::args::scaffold::{OnGithub, RunArgs};
+use crate::args::scaffold::{LayerArgs, OnGithub, RunArgs};
 use crate::context::CommandContext;
 use crate::error::Error;
 use crate::git::Git;
@@ -100,9 +101,10 @@ fn assembled(
         target: Arc::new(control),
         worker: Arc::new(system),
     };
+    let role = role_of(&args, &trees.worker);
     let ask = Ask {
         layer: args.layer,
-        role: args.role,
+        role,
         stream: args.stream,
         task: args.task,
         requirement: args.requirement.or(args.requirement_file),
@@ -114,6 +116,22 @@ fn assembled(
         records: Records::default(),
     };
     prompt::assemble(&trees, &ask).map_err(|error| refusal(&error).into())
+}
+
+/// The role of the prompt: for a decider of the older generation, the one that a run takes by itself.
+fn role_of(args: &LayerArgs, worker: &Tree) -> Option<RoleName> {
+    let of_stream = || {
+        let stream = args.stream.clone().unwrap_or_default();
+        role_that_decides(worker, &stream)
+    };
+    match args.layer {
+        Layer::Decider => args.role.clone().or_else(of_stream),
+        Layer::Narrator
+        | Layer::Observers
+        | Layer::Planner
+        | Layer::Implementer
+        | Layer::Innovators => args.role.clone(),
+    }
 }
 
 /// Refuses a role with an error in its file, as a run does.

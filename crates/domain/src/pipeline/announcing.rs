@@ -2,19 +2,11 @@
 
 use jiff::Timestamp;
 
-use super::{Pipeline, PipelineStep, StepKind, StepState};
+use super::{Pipeline, PipelineStep, StepState};
 use crate::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
 use crate::ids::{AccountName, EventId};
 
 impl Pipeline {
-    /// Whether steps of it failed, which only another run tries again, as a whole or from a later step on. One of a single layer, which
-    /// has no bootstrap, is asked for as it was.
-    pub fn is_begun_again(&self) -> bool {
-        let first = self.steps.first();
-        let has_bootstrap = first.is_some_and(|step| step.kind == StepKind::Bootstrap);
-        has_bootstrap && self.is_over() && self.failed_steps().next().is_some()
-    }
-
     /// The steps that failed, with their places.
     pub fn failed_steps(&self) -> impl Iterator<Item = (usize, &PipelineStep)> {
         let steps = self.steps.iter().enumerate();

@@ -292,8 +292,8 @@ fn seen(
         if is_merging && !red.is_empty() && !of_gaffer {
             // One that was seen at work until now is read again at once: given up then, it is left to people.
             if was_merging {
-                let names = red.join(", ");
-                let reason = format!("its checks failed and were not repaired: {names}");
+                let checks = red.join("; ");
+                let reason = format!("its checks failed and were not repaired: {checks}");
                 member.state = sight::failed(&reason);
             }
         } else if is_late

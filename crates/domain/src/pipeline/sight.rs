@@ -15,7 +15,7 @@ pub(super) const REASON_CHARS_MAX: usize = 300;
 pub struct MemberSight {
     /// How far it is.
     pub state: MemberState,
-    /// The checks of its pull request that failed and are not repaired, as [`unrepaired`] has them.
+    /// The checks of its pull request that failed and are not repaired, as [`unrepaired`] has them, with what those of our own found.
     pub red: Vec<String>,
 }
 
@@ -24,7 +24,7 @@ impl MemberSight {
     pub fn of(job: &Job, pull: Option<&Pull>) -> Self {
         Self {
             state: sight(job),
-            red: pull.map_or_else(Vec::new, |pull| unrepaired(pull).to_vec()),
+            red: pull.map_or_else(Vec::new, red),
         }
     }
 
@@ -50,6 +50,18 @@ pub fn unrepaired(pull: &Pull) -> &[String] {
         true => failed_checks(pull),
         false => &[],
     }
+}
+
+/// The checks that are not repaired, each with what it found where it is one of our own.
+pub(super) fn red(pull: &Pull) -> Vec<String> {
+    let head = pull.verdict.as_ref().map(|verdict| &verdict.sha);
+    let found = head.map_or_else(Vec::new, |head| pull.own_findings(head));
+    let of = |found: &String, name: &str| found.split_once(": ").is_some_and(|(of, _)| of == name);
+    let told = |name: &String| {
+        let own = found.iter().find(|found| of(found, name));
+        own.unwrap_or(name).clone()
+    };
+    unrepaired(pull).iter().map(told).collect()
 }
 
 /// How far a job is, as its run sees it.

@@ -232,6 +232,11 @@ pub fn tells_of_checks_at(pull: &Pull, timing: &Timing) -> Option<Timestamp> {
     waits.then(|| plus(seen.since, timing.ci_repair_after))
 }
 
+/// Whether the session that made a pull request is told of what fails: it is told a few times at most.
+pub fn tells_session(pull: &Pull, repairs_max: u32) -> bool {
+    pull.session.is_some() && pull.repairs.count < repairs_max
+}
+
 /// Sends failed checks to the session that made them: once a head, a few times a pull request, and not before Jules
 /// had a chance to see them itself.
 fn failed_checks(step: &mut Step<Pull>, matter: &RepairContext<'_>, names: &[String]) {
@@ -260,7 +265,7 @@ fn failed_checks(step: &mut Step<Pull>, matter: &RepairContext<'_>, names: &[Str
         let reason = not_mended(pull, names);
         return matter.alarm(step, ErrorCause::CiFailed, reason);
     }
-    if pull.repairs.count >= matter.policy.ci_repairs {
+    if !tells_session(pull, matter.policy.ci_repairs) {
         let reason = format!(
             "checks of {} fail ({}) and its session was told {} times",
             pull.pull,

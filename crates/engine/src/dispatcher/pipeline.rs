@@ -193,6 +193,9 @@ impl Dispatcher {
         let now = self.backend.now();
         let next = pipeline::ended(run, &sights, now);
         let mut unit = self.backend.unit();
+        for steps in run.steps.iter().zip(&next.steps) {
+            self.call_planned(&mut unit, &next, steps).await?;
+        }
         let due = pipeline::due(&next, now);
         unit.save_at(&next.id, &next, (Some(found.version), due));
         ignore_conflict(self.backend.commit(unit).await)

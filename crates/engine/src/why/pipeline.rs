@@ -4,6 +4,7 @@ use domain::advice::{Advice, Next};
 use domain::ids::PipelineId;
 use domain::job::{Job, Phase};
 use domain::pipeline::{self, Exchange, Member, MemberState, Pipeline, PipelineStep, StepState};
+use domain::redact::clause;
 use jiff::Timestamp;
 
 use super::polls::POLLS;
@@ -70,7 +71,10 @@ impl Backend {
             let who = full_name(step, member);
             let Some(job) = self.store.job(&member.job).await? else {
                 let told = match step.reason() {
-                    Some(why) => format!("{who} has no job yet, and the next try is soon: {why}"),
+                    Some(why) => {
+                        let why = clause(why);
+                        format!("{who} has no job yet, and the next try is soon: {why}.")
+                    }
                     None => format!("{who} has no job yet."),
                 };
                 found.because("no_job", told);
@@ -117,9 +121,10 @@ fn why_over(found: &mut WhySubject, run: &Pipeline) {
         return found.because("over", "It is over.");
     }
     found.because("over", "It is over: only another run tries that again.");
-    if run.is_begun_again() {
-        found.next.push(Advice::StartPipeline.about(&run.repo));
-    }
+    let again = run
+        .again()
+        .map(|command| Advice::StartPipeline.about(&command));
+    found.next.extend(again);
 }
 
 /// Whether a job has no session yet, so that a pause alone decides when it begins.
@@ -167,7 +172,10 @@ fn progress(run: &Pipeline, place: usize) -> String {
             format!("It waits for the step {}.", run.steps[current].kind)
         }
         (StepState::Pending, _) => match step.reason() {
-            Some(why) => format!("It is next, and its files are read again soon: {why}"),
+            Some(why) => {
+                let why = clause(why);
+                format!("It is next, and its files are read again soon: {why}.")
+            }
             None => {
                 "It is next: its files are read, and what there is to do is found out.".to_owned()
             }
@@ -195,22 +203,39 @@ fn progress(run: &Pipeline, place: usize) -> String {
         }
         (StepState::Done { .. }, _) => done(step),
         (StepState::Skipped { reason, .. }, _) => format!("It was skipped: {reason}."),
-        (StepState::Failed { reason, .. }, _) => format!("It failed: {reason}."),
+        (StepState::Failed { reason, .. }, _) => failure(step, reason),
     }
+}
+
+/// Why a step failed: where its agents did, each with its name and its reason.
+fn failure(step: &PipelineStep, reason: &str) -> String {
+    let is_of = |it: &Member| it.name().is_some() && it.state.reason() == Some(reason);
+    let why = match step.members.iter().any(is_of) {
+        true => failed(step).join("; "),
+        // The sentence says already that it failed.
+        false => reason
+            .strip_prefix("it failed: ")
+            .unwrap_or(reason)
+            .to_owned(),
+    };
+    format!("It failed: {}.", clause(&why))
 }
 
 /// A step that is through, with those of its agents that were not.
 fn done(step: &PipelineStep) -> String {
-    let failed: Vec<String> = step
-        .members
-        .iter()
-        .filter_map(|it| Some((it, it.state.reason()?)))
-        .map(|(it, reason)| format!("{}: {reason}", full_name(step, it)))
-        .collect();
+    let failed = failed(step);
     match failed.is_empty() {
         true => "It is through.".to_owned(),
         false => format!("It is through without {}.", failed.join("; ")),
     }
+}
+
+/// The agents of a step that failed, each with its reason.
+fn failed(step: &PipelineStep) -> Vec<String> {
+    let members = step.members.iter();
+    let failed = members.filter_map(|it| Some((it, it.state.reason()?)));
+    let told = failed.map(|(it, reason)| format!("{}: {reason}", full_name(step, it)));
+    told.collect()
 }
 
 /// The agents of a step that are in this state.
@@ -224,5 +249,55 @@ fn full_name(step: &PipelineStep, member: &Member) -> String {
     match member.name() {
         Some(name) => format!("{} {name}", step.kind),
         None => step.kind.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::ids::JobId;
+    use domain::pipeline::StepKind;
+
+    use super::*;
+
+    fn step(role: Option<&str>, reason: &str) -> PipelineStep {
+        let job: JobId = "01j00000000000000000000001".parse().unwrap();
+        let reason = reason.to_owned();
+        PipelineStep {
+            kind: StepKind::try_from("observers".to_owned()).unwrap(),
+            state: StepState::Pending,
+            members: vec![Member {
+                role: role.map(|role| role.parse().unwrap()),
+                stream: domain::ids::StreamName::default(),
+                requirement: None,
+                job,
+                state: MemberState::Failed { reason },
+                note: String::new(),
+            }],
+            trees: None,
+            range: String::new(),
+            hindrance: None,
+            note: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_step_that_failed_names_its_agents_and_says_once_that_it_failed() {
+        for (role, of_agent, of_step, told) in [
+            (Some("qa"), "late", "late", "It failed: observers qa: late."),
+            (
+                None,
+                "it failed: no disk",
+                "it failed: no disk",
+                "It failed: no disk.",
+            ),
+            (
+                Some("qa"),
+                "called off",
+                "ann cancelled the run",
+                "It failed: ann cancelled the run.",
+            ),
+        ] {
+            assert_eq!(failure(&step(role, of_agent), of_step), told);
+        }
     }
 }

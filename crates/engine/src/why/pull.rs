@@ -6,7 +6,8 @@ use domain::ids::PullRef;
 use domain::job::Job;
 use domain::merge::{Judgement, Reason};
 use domain::pipeline::{Part, unrepaired};
-use domain::pull::{Pull, PullPhase, REOPEN_WAIT, tells_of_checks_at};
+use domain::policy::{Policy, Timing};
+use domain::pull::{Pull, PullPhase, REOPEN_WAIT, tells_of_checks_at, tells_session};
 use jiff::Timestamp;
 
 use super::{AsRead, WhySubject};
@@ -57,16 +58,8 @@ impl Backend {
             PullPhase::Open | PullPhase::Merging { .. } => {
                 self.lane_of(found, pull).await?;
                 let source = self.store.source(&pull.pull.repo).await?;
-                let timing = source.map(|source| source.value.timing).unwrap_or_default();
-                if let Some(at) = tells_of_checks_at(pull, &timing) {
-                    let sentence = match pull.session {
-                        Some(_) => {
-                            "Its session is told that checks failed, unless it pushes before."
-                        }
-                        None => "An event tells that its checks failed, unless they pass before.",
-                    };
-                    found.then(at, sentence);
-                }
+                let rules = source.map(|source| (source.value.policy, source.value.timing));
+                tells_of_checks(found, pull, &rules.unwrap_or_default());
                 if let Some(due) = self.due_of(&keys::pull(&pull.pull)).await? {
                     let sentence = format!("Pull request {} is read and judged again.", pull.pull);
                     found.then(due, sentence);
@@ -147,6 +140,18 @@ impl Backend {
         }
         Ok(due)
     }
+}
+
+/// Who is told of failed checks, and when: once its session was told as often as it may be, an event tells people and agents.
+fn tells_of_checks(found: &mut WhySubject, pull: &Pull, (policy, timing): &(Policy, Timing)) {
+    let Some(at) = tells_of_checks_at(pull, timing) else {
+        return;
+    };
+    let sentence = match tells_session(pull, policy.ci_repairs) {
+        true => "Its session is told that checks failed, unless it pushes before.",
+        false => "The event ci_failed tells that its checks failed, unless they pass before.",
+    };
+    found.then(at, sentence);
 }
 
 /// What checks of our own found wrong with the judged head, and who repairs it.

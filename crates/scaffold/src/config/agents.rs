@@ -58,6 +58,19 @@ pub fn agents(config: &Config, worker: &Tree) -> Result<Vec<StreamAgents>, Unusa
     }
 }
 
+/// The role that decides in a stream of the older generation, as a run takes it; none where the layer itself does, or nothing.
+pub fn role_that_decides(worker: &Tree, stream: &StreamName) -> Option<RoleName> {
+    let paths = Layout::paths(worker).ok();
+    let paths = paths.filter(|paths| paths.is_older())?;
+    // A schedule that cannot be used stops the run, and says so there.
+    let agents = of_older(worker, paths).ok()?;
+    let own = agents.into_iter().find(|it| it.stream == *stream)?;
+    match own.decider {
+        DecidedBy::Role(role) => Some(role),
+        DecidedBy::Layer | DecidedBy::Off => None,
+    }
+}
+
 fn of_settings(config: &Config) -> Vec<StreamAgents> {
     let generic = StreamAgents {
         stream: StreamName::default(),

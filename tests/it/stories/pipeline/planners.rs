@@ -109,6 +109,20 @@ async fn a_planner_that_fails_before_its_session_counts_like_any_other() {
 }
 
 #[tokio::test]
+async fn a_requirement_is_unplanned_once_the_run_of_its_planner_is_called_off() {
+    let slow = story("layer: planner", vec![Step::Hang { after: SECOND }]);
+    let world = world(vec![slow]).await;
+    let begun = begin_planner(&world).await;
+    until_is(&world, "planning").await;
+    let off = world.backend.cancel_pipeline(&begun.id, "ann").await;
+    assert!(off.expect("a run").is_over());
+    until_is(&world, "unplanned").await;
+    let known = requirements(&world).await.remove(0);
+    let why = known.state.reason().unwrap_or_default();
+    assert!(why.contains("cancelled it"), "{why}");
+}
+
+#[tokio::test]
 async fn a_requirement_that_no_planner_expands_gets_three_and_is_left_to_people() {
     let fails = Step::Fail {
         after: SECOND,

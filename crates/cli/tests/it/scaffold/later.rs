@@ -5,6 +5,21 @@ use super::repository::{Repository, ran_in};
 const PIN: &str = ".jlo/.jlo-version";
 
 #[test]
+fn settings_without_a_version_get_it_by_an_upgrade() {
+    let repository = Repository::set_up();
+    std::fs::remove_file(repository.root().join(PIN)).unwrap();
+    repository.commit("Lose the version");
+    let refused = repository.refused(&["scaffold", "bootstrap"]);
+    let next = "write it with `gaffer scaffold upgrade`, and commit it";
+    assert_eq!(
+        (refused.code.as_str(), refused.next.as_str()),
+        ("not_begun", next)
+    );
+    let upgraded = repository.json(&["scaffold", "upgrade"]);
+    assert_eq!(upgraded["advanced"], true);
+}
+
+#[test]
 fn an_upgrade_adds_what_is_missing_and_keeps_what_is_there() {
     let repository = Repository::set_up();
     let ours = repository.read(PIN);

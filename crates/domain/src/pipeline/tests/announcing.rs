@@ -40,22 +40,10 @@ fn a_step_that_failed_is_told_with_its_reason() {
 }
 
 #[test]
-fn only_what_began_with_the_bootstrap_and_failed_is_begun_again() {
-    let (before, after) = failing(1, "no such branch");
-    assert!(!before.is_begun_again(), "it goes on");
-    assert!(after.is_begun_again());
+fn the_steps_that_failed_are_those_that_were_not_skipped() {
+    let (_, after) = failing(1, "no such branch");
     let failed: Vec<usize> = after.failed_steps().map(|(place, _)| place).collect();
     assert_eq!(failed, [0], "the others are skipped");
-    let layer = pipeline(Exchange::Human, &[NARRATOR]);
-    let alone = apply(
-        &layer,
-        &Input::Planned(Plan::Fail("no such branch".to_owned())),
-        at(1),
-    );
-    assert!(!alone.is_begun_again());
-    let skip = Input::Planned(Plan::Skip("it is up to date".to_owned()));
-    let well = apply(&apply(&before, &skip, at(1)), &skip, at(2));
-    assert!(well.is_over() && !well.is_begun_again());
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Agents that no run waits for any more: of red pull requests, and of runs that were called off.
 
-use super::super::sight::unrepaired;
+use super::super::sight::{red, unrepaired};
 use super::*;
 use crate::event::ErrorCause;
 use crate::facts::fixture::sha;
 use crate::merge::{Judgement, Reason};
-use crate::pull::{Alarm, Verdict, track};
+use crate::pull::{Alarm, OwnCheck, OwnChecks, OwnOutcome, Verdict, track};
 
 fn stays_red(state: MemberState) -> Input {
     let red = vec!["jules/scope".to_owned()];
@@ -123,6 +123,41 @@ fn checks_are_not_repaired_once_its_session_and_people_were_told_of_that_head() 
         verdict.judgement = refuse(vec![Reason::NeedsApproval]);
     }
     assert_eq!(unrepaired(&pull), [""; 0], "it waits for a person");
+}
+
+#[test]
+fn an_agent_of_a_red_check_of_our_own_says_what_that_found() {
+    let mut pull = track("acme/shop#7".parse().unwrap(), job(1), None, at(0));
+    let names = ["build", "jules/scope"].map(str::to_owned);
+    let reasons = vec![Reason::ChecksFailed {
+        names: names.into(),
+        others_pending: false,
+    }];
+    pull.verdict = Some(Verdict {
+        at: at(1),
+        sha: sha('a'),
+        judgement: Judgement::Refuse { reasons },
+        checks: Vec::new(),
+    });
+    pull.repairs.ci_sent = vec![sha('a')];
+    pull.alarms = vec![Alarm {
+        cause: ErrorCause::CiFailed,
+        sha: sha('a'),
+    }];
+    pull.own_checks = Some(Box::new(OwnChecks {
+        head: sha('a'),
+        base: sha('b'),
+        rules: String::new(),
+        results: vec![OwnCheck {
+            name: "jules/scope".to_owned(),
+            outcome: OwnOutcome::Failed,
+            output: "`src/lib.rs`: not yours".to_owned(),
+        }],
+    }));
+    assert_eq!(
+        red(&pull),
+        ["build", "jules/scope: `src/lib.rs`: not yours"]
+    );
 }
 
 #[test]

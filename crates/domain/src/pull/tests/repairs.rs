@@ -37,6 +37,22 @@ fn failed_checks_go_to_the_session_once_after_a_grace() {
 }
 
 #[test]
+fn a_session_is_told_as_often_as_it_may_be_and_then_an_event_tells_others() {
+    for (repairs_max, told) in [(1, "say:session:ci:A"), (0, "ci_failed")] {
+        let mut world = failing();
+        world.policy.ci_repairs = repairs_max;
+        world.read(0);
+        let foretold = tells_session(&world.pull, repairs_max);
+        assert_eq!(foretold, told.starts_with("say"));
+        assert_eq!(world.read(60), [told]);
+        assert!(!tells_session(&world.pull, repairs_max), "it is used up");
+    }
+    let mut world = failing();
+    world.pull.session = None;
+    assert!(!tells_session(&world.pull, 3), "there is no session");
+}
+
+#[test]
 fn the_message_carries_the_log_as_data() {
     let mut world = failing();
     world.outside.logs = vec![FailedCheck {

@@ -86,6 +86,29 @@ fn a_schedule_goes_before_the_lists_for_what_it_says() {
 }
 
 #[test]
+fn of_two_deciders_of_a_stream_the_first_is_the_role_that_decides() {
+    let web = format!("workstream: web\n{LIST}");
+    let files = [
+        (".jules/roles/deciders/one/prompt.yml", web.as_str()),
+        (".jules/roles/deciders/two/prompt.yml", web.as_str()),
+        (".jules/workstreams/web/events/pending/.gitkeep", ""),
+    ];
+    let tree = |files: &[(&str, &str)]| -> Tree {
+        let files = files.iter();
+        let files = files.map(|(path, text)| (path.parse().unwrap(), Entry::text(*text)));
+        files.collect()
+    };
+    let role = |files: &[(&str, &str)], stream: &str| {
+        let role = role_that_decides(&tree(files), &stream.parse().unwrap());
+        role.map(|role| role.to_string())
+    };
+    assert_eq!(role(&files, "web").as_deref(), Some("one"));
+    assert_eq!(role(&files, "generic"), None);
+    let newer = [(".jules/exchange/changes.yml", "")];
+    assert_eq!(role(&newer, "generic"), None);
+}
+
+#[test]
 fn a_schedule_that_cannot_be_used_names_file_and_line() {
     let said = |text: &str| found(&[(SCHEDULE, text)]).unwrap_err().to_string();
     let misspelt = said("\nversoin = 1\n");

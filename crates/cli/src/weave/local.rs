@@ -42,6 +42,7 @@ pub(super) fn weave(folder: &Path, args: &WeaveArgs) -> Result<WeaveReport> {
             work: Work::Patch(patch),
             refused: Vec::new(),
             target_renamed: BTreeSet::new(),
+            begins_on_woven: false,
         });
     }
     let start = Start::at(&target);

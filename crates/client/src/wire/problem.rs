@@ -44,7 +44,8 @@ pub struct Problem {
 pub struct Next {
     /// What, in one word: `say`, `approve`, `merge`, `retry`, `cancel` and so on.
     pub advice: String,
-    /// The job, repository, account, agent or scope that it is about, or the command that begins a run again; empty where there is nothing to name.
+    /// The job, repository, account, agent or scope that it is about, or the command that begins a run again; empty
+    /// where there is nothing to name.
     pub about: String,
     /// For people, in the words of this API.
     pub sentence: String,

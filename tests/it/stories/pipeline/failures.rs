@@ -282,7 +282,8 @@ async fn a_write_that_is_refused_is_told_once_and_ends_the_run_with_its_reason()
             assert!(failed.starts_with("bootstrap: It failed: "), "{failed}");
             assert!(failed.contains(&code.to_string()), "{failed}");
             assert_eq!(over, "It is over: only another run tries that again.");
-            assert_eq!(why.next, [Advice::StartPipeline.about(&REPO)]);
+            let again = format!("pipeline start {REPO} --from decider");
+            assert_eq!(why.next, [Advice::StartPipeline.about(&again)]);
         }
         world.sandbox.faults().clear();
         let begun = begin(&world, EntryPoint::Decider).await;

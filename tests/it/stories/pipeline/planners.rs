@@ -51,7 +51,10 @@ async fn planned_by_name(world: &World, path: &str) -> String {
 }
 
 async fn until_is(world: &World, word: &str) {
-    let is_so = async |world: &World| requirements(world).await[0].state.word() == word;
+    let is_so = async |world: &World| {
+        let known = requirements(world).await;
+        known.first().is_some_and(|it| it.state.word() == word)
+    };
     // The end of its planner calls it: it is not read at its due only.
     Box::pin(world.until(MINUTE, word, is_so)).await;
 }
@@ -120,6 +123,7 @@ async fn a_requirement_is_unplanned_once_the_run_of_its_planner_is_called_off() 
     let known = requirements(&world).await.remove(0);
     let why = known.state.reason().unwrap_or_default();
     assert!(why.contains("cancelled it"), "{why}");
+    world.finish().await;
 }
 
 #[tokio::test]

@@ -305,7 +305,8 @@ async fn one_observer_was_stopped(world: &World, over: &Pipeline) {
     let stopped = observers.iter().find(|it| !is_merged(it));
     let (job, state) = stopped.expect("the one that is stopped");
     let reason = state.reason().expect("a reason");
-    assert!(reason.ends_with("not repaired: jules/scope"), "{reason}");
+    let found = "not repaired: jules/scope: `src/lib.rs`: ";
+    assert!(reason.contains(found), "{reason}");
     let found = world.backend.store.job(job).await.expect("a store");
     let found = found.expect("a job").value;
     let pull = world.pull(found.pull().expect("a pull request").number);

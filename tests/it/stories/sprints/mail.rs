@@ -181,9 +181,13 @@ async fn the_mail_of_a_session_without_a_pull_request_is_in_its_patch() {
         let unopened = "refactor: its session changed files and opened no pull request";
         let reason = over.state.reason();
         assert_eq!(reason.as_deref(), (!others).then_some(unopened));
-        // The question after a session's pull request shows it the mail that is there by then.
+        // A session with a pull request gets its mail before the weave, and one without by the question after it.
+        let hello = match others {
+            true => "read from curator: Hello",
+            false => "new from curator: Hello",
+        };
         let mail = [
-            ("refactor", "read from curator: Hello"),
+            ("refactor", hello),
             (
                 "curator",
                 "read from weaver: A file of your outbox was not sent",

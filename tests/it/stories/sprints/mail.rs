@@ -181,19 +181,18 @@ async fn the_mail_of_a_session_without_a_pull_request_is_in_its_patch() {
         let unopened = "refactor: its session changed files and opened no pull request";
         let reason = over.state.reason();
         assert_eq!(reason.as_deref(), (!others).then_some(unopened));
-        // A session with a pull request gets its mail before the weave, and one without by the question after it.
-        let hello = match others {
-            true => "read from curator: Hello",
-            false => "new from curator: Hello",
-        };
-        let mail = [
-            ("refactor", hello),
-            (
-                "curator",
+        // Where a weave follows, mail goes to sessions before it.
+        let sent = match others {
+            true => [
+                "read from curator: Hello",
                 "read from weaver: A file of your outbox was not sent",
-            ),
-        ];
-        for (persona, sent) in mail {
+            ],
+            false => [
+                "new from curator: Hello",
+                "new from weaver: A file of your outbox was not sent",
+            ],
+        };
+        for (persona, sent) in ["refactor", "curator"].into_iter().zip(sent) {
             assert_eq!(inbox(&world, persona).await, [sent], "{others}");
         }
         world.finish().await;

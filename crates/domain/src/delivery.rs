@@ -46,7 +46,9 @@ use serde::{Deserialize, Serialize};
 
 pub use adhoc::of_job;
 pub use apply::{apply, was_taken, with_issue_left};
-pub use asks::{announces_failure, asking, is_failed_by, is_past, open_events, whole_plan_url};
+pub use asks::{
+    announces_failure, asking, is_failed_by, is_past, open_events, tell, whole_plan_url,
+};
 pub use closed::Closed;
 pub use create::{CHILDREN_MAX, check_number_of_children, create, is_same_trigger};
 pub use due::{

@@ -82,6 +82,7 @@ async fn show_plan(world: &World, (id, job): (&DeliveryId, &JobId), plan: &str) 
         });
         delivery.seen.job = Some(JobGlimpse {
             job: job.clone(),
+            branch: "main".parse().unwrap(),
             attempt: 1,
             work: SessionWork::Planned(plan),
             pull: None,

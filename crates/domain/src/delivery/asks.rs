@@ -196,7 +196,7 @@ fn is_of_collected(delivery: &Delivery, event: &Event) -> bool {
 }
 
 /// What its issue has to be told: whatever it was not told last.
-pub(super) fn tell(delivery: &Delivery) -> Option<Want> {
+pub fn tell(delivery: &Delivery) -> Option<Want> {
     let issue = delivery.issue.clone().filter(|_| delivery.rules.comment)?;
     let cause = cause(delivery);
     let is_told = delivery

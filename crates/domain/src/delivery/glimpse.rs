@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Plan;
 use super::run::summary_of_steps;
 use crate::facts::PullState;
-use crate::ids::{CommitSha, JobId, PlanId, PullRef, SessionId};
+use crate::ids::{BranchName, CommitSha, JobId, PlanId, PullRef, SessionId};
 use crate::job::{self, AgentMessage, Attention, EndReason, Job, Phase, WaitReason, Watch};
 use crate::merge::{LastingReason, SessionStatus};
 use crate::policy::Timing;
@@ -21,6 +21,8 @@ use crate::pull::{Pull, PullPhase};
 pub struct JobGlimpse {
     /// Which.
     pub job: JobId,
+    /// The branch that its change goes to.
+    pub branch: BranchName,
     /// Its attempt.
     pub attempt: u32,
     /// What its session does.
@@ -174,6 +176,7 @@ impl JobGlimpse {
         };
         Self {
             job: job.id.clone(),
+            branch: job.branch.clone(),
             attempt: job.attempt,
             work,
             pull: job.pull().cloned(),

@@ -91,6 +91,7 @@ pub(crate) fn job(delivery: &Delivery, work: Work, pull: Option<PullRef>) -> Inp
             .job
             .clone()
             .unwrap_or_else(|| JobId::from_ulid(ulid::Ulid(1))),
+        branch: "main".parse().unwrap(),
         attempt: task.attempt,
         work,
         pull,

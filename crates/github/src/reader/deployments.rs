@@ -38,7 +38,7 @@ const WORD_CHARS_MAX: usize = 60;
 /// The most names of failed checks that are told.
 const NAMES_MAX: usize = 5;
 
-/// How the runs of a workflow go that were dispatched on a branch since a time, as far as their commits hold a merge.
+/// How the runs of a workflow go that were dispatched on a branch since a time, and whose commits hold a merge if one is named.
 ///
 /// A dispatch answers no number, and another delivery may dispatch the same workflow within the same seconds: only the
 /// commit of a run says whether it deploys this merge. One that succeeded is enough: whatever is dispatched later on this
@@ -68,17 +68,7 @@ pub(super) async fn workflow_run(
             }
         }
     }
-    if found != ProviderReport::Nothing || runs.is_empty() {
-        return Ok(found);
-    }
-    match heads.is_on_branch(which.1).await? {
-        true => Ok(found),
-        // A branch without the merge has no runs that hold it, so there a run is known by its time alone.
-        false => {
-            let reports = runs.iter().rev().map(|run| report_of(run, which.0));
-            Ok(reports.max_by_key(weight).unwrap_or(found))
-        }
-    }
+    Ok(found)
 }
 
 /// The runs of a workflow that were dispatched on a branch since a time, the newest first.
@@ -143,16 +133,6 @@ struct ComparedHeads<'a> {
 }
 
 impl ComparedHeads<'_> {
-    /// Whether the merge is part of a branch.
-    async fn is_on_branch(&self, branch: &BranchName) -> Result<bool, Failure> {
-        let Some(merge) = self.merge else {
-            return Ok(true);
-        };
-        let head = segment(branch.as_str());
-        let lacks = compare::is_older_or_gone(self.client, self.repo, (merge, &head)).await?;
-        Ok(!lacks)
-    }
-
     /// Whether a commit holds the merge. Without a merge that is known, every commit counts.
     async fn hold_merge(&mut self, head: &CommitSha) -> Result<bool, Failure> {
         let Some(merge) = self.merge.filter(|merge| *merge != head) else {

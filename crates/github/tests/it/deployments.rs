@@ -104,12 +104,8 @@ const ASIDE: &str = "4444444444444444444444444444444444444444";
 const GONE: &str = "5555555555555555555555555555555555555555";
 const BROKEN: &str = "6666666666666666666666666666666666666666";
 
-/// What is read of the runs of these heads, the newest first, on a branch that is so far; and what was compared with the
-/// merge.
-async fn report_of_merge(
-    heads: &[(&str, &str)],
-    branch: &'static str,
-) -> (Result<ProviderReport, Failure>, Vec<String>) {
+/// What is read of the runs of these heads, the newest first; and what was compared with the merge.
+async fn report_of_merge(heads: &[(&str, &str)]) -> (Result<ProviderReport, Failure>, Vec<String>) {
     let ids = (1..).zip(heads.iter().rev());
     let list = ids.map(|(id, (head, end))| {
         let mut run = match *end {
@@ -124,7 +120,6 @@ async fn report_of_merge(
     let server = Server::start(move |asked: &Asked| {
         let status = match asked.path.rsplit_once("...").map(|(_, head)| head) {
             None => return Reply::ok(&body),
-            Some("main") => branch,
             Some(LATER) => "ahead",
             Some(ASIDE) => "diverged",
             Some(GONE) => return Reply::refusal(404, "Not Found"),
@@ -162,10 +157,10 @@ async fn a_run_counts_only_if_its_head_holds_the_merge() {
         (vec![(LATER, success)], &good, vec![LATER]),
         (vec![(ASIDE, success)], &good, vec![ASIDE]),
         // That of another delivery, whatever became of it.
-        (vec![(OLDER, success)], &nothing, vec![OLDER, "main"]),
-        (vec![(OLDER, runs)], &nothing, vec![OLDER, "main"]),
-        (vec![(OLDER, failure)], &nothing, vec![OLDER, "main"]),
-        (vec![(GONE, success)], &nothing, vec![GONE, "main"]),
+        (vec![(OLDER, success)], &nothing, vec![OLDER]),
+        (vec![(OLDER, runs)], &nothing, vec![OLDER]),
+        (vec![(OLDER, failure)], &nothing, vec![OLDER]),
+        (vec![(GONE, success)], &nothing, vec![GONE]),
         // One success is enough, else one that runs, else the newest.
         (
             vec![(LATER, failure), (MERGE, success), (OLDER, success)],
@@ -187,32 +182,16 @@ async fn a_run_counts_only_if_its_head_holds_the_merge() {
         (
             vec![(OLDER, failure), (OLDER, runs), (OLDER, success)],
             &nothing,
-            vec![OLDER, "main"],
+            vec![OLDER],
         ),
     ] {
-        let (read, asked) = report_of_merge(&heads, "ahead").await;
+        let (read, asked) = report_of_merge(&heads).await;
         let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
         let read = read.unwrap();
         assert_eq!((&read, asked), (expected, compared), "{heads:?}");
     }
-    let (read, _) = report_of_merge(&[(BROKEN, success)], "ahead").await;
+    let (read, _) = report_of_merge(&[(BROKEN, success)]).await;
     assert_eq!(read.unwrap_err().class, FailureClass::Unavailable);
-}
-
-#[tokio::test]
-async fn on_a_branch_without_the_merge_a_run_is_known_by_its_time() {
-    let (good, running) = (ProviderReport::Good, ProviderReport::Running);
-    let failed = ProviderReport::Bad("run 2 of `deploy.yml` ended as `failure`".to_owned());
-    let (success, failure) = ("success", "failure");
-    for (heads, expected) in [
-        (vec![(OLDER, failure), (OLDER, success)], &good),
-        (vec![(OLDER, "running"), (OLDER, failure)], &running),
-        (vec![(OLDER, failure), (OLDER, failure)], &failed),
-    ] {
-        let (read, compared) = report_of_merge(&heads, "behind").await;
-        assert_eq!(&read.unwrap(), expected, "{heads:?}");
-        assert_eq!(compared, [OLDER, "main"]);
-    }
 }
 
 #[tokio::test]
@@ -221,11 +200,11 @@ async fn no_more_than_ten_heads_are_compared_with_a_merge() {
     let older = older.iter().map(|head| (head.as_str(), "success"));
     let mut heads: Vec<(&str, &str)> = older.collect();
     heads.push((LATER, "success"));
-    let (read, compared) = report_of_merge(&heads, "ahead").await;
+    let (read, compared) = report_of_merge(&heads).await;
     assert_eq!(read.unwrap(), ProviderReport::Nothing);
-    assert_eq!(compared.len(), 11, "ten heads, and the branch");
+    assert_eq!(compared.len(), 10);
     heads.push((MERGE, "success"));
-    let (read, _) = report_of_merge(&heads, "ahead").await;
+    let (read, _) = report_of_merge(&heads).await;
     assert_eq!(
         read.unwrap(),
         ProviderReport::Good,

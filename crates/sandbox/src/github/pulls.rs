@@ -9,6 +9,12 @@ use super::setup::{ChangedFile, NewCommit, NewPull, RepoSetup};
 use super::world::{GitHubRefusal, GitHubWorld, Issue, Pull, User};
 
 impl GitHub {
+    /// Moves a branch to a commit, or makes it there, as somebody does who pushes. `false` without such a commit.
+    pub fn point_branch(&self, now: Timestamp, repo: &str, (branch, sha): (&str, &str)) -> bool {
+        let mut world = self.world();
+        world.commits.contains_key(sha) && world.move_branch(now, repo, branch, sha).is_ok()
+    }
+
     /// Points a pull request at another base as a person would; a merged or unknown one, or a branch that is not there,
     /// changes nothing.
     pub fn retarget(&self, now: Timestamp, repo: &str, number: u64, base: &str) {

@@ -589,6 +589,26 @@ async fn a_dispatch_that_died_is_made_again_although_another_delivery_has_a_run(
     assert_eq!(world.fate.deaths(), 1);
 }
 
+/// A run on a release branch begins before the branch has the change, and may move it there.
+#[tokio::test]
+async fn a_run_that_moves_its_branch_to_the_merge_counts() {
+    let mut setup = to_deploy(Checkpoints::none());
+    let release = "workflow:deploy.yml@release".parse();
+    setup.source.deliveries.deploy = release.expect("a workflow");
+    let world = World::with(setup).await;
+    let github = world.sandbox.github();
+    let older = github.branch(REPO, "main").expect("a branch");
+    assert!(github.point_branch(world.clock.now(), REPO, ("release", &older)));
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "deploy/running").await;
+    let merge = merge_commit(&world, number).await;
+    assert!(github.point_branch(world.clock.now(), REPO, ("release", &merge)));
+    end_runs(&world, Conclusion::Success);
+    until(&world, number, "close/succeeded").await;
+    assert_eq!(world.sandbox.counters().dispatches, 1);
+    world.finish().await;
+}
+
 /// The prompts of all parts name the issue, so GitHub closes it with the first merge.
 #[tokio::test]
 async fn the_merge_of_one_part_that_closes_the_issue_leaves_the_others_alone() {

@@ -89,6 +89,7 @@ impl LiveJobs {
         let known = self.0.get(job)?;
         Some(JobGlimpse {
             job: job.clone(),
+            branch: "main".parse().unwrap(),
             attempt: known.attempt,
             work: known.work.clone(),
             pull: None,

@@ -1,6 +1,6 @@
 //! What a delivery announces: decisions that it asks for, failures, and how far it is, on its issue.
 
-use domain::delivery::{Delivery, Fault, IssueRef, TELL_EVERY, Told};
+use domain::delivery::{Delivery, Fault, IssueRef, TELL_EVERY, Told, Want};
 use domain::effect::{Action, TrackerAction};
 use domain::event::{Audience, DeliveryAsk, ErrorCause, Event, EventContext, Occurrence};
 use domain::ids::{CommitSha, DeliveryId, EventId, PullRef};
@@ -125,12 +125,13 @@ impl Dispatcher {
     }
 
     /// Says on its issue how far a delivery is, at most once a minute.
-    pub(super) async fn tell_issue(
-        &self,
-        id: &DeliveryId,
-        (issue, cause): (&IssueRef, &str),
-    ) -> Result<(), Error> {
+    ///
+    /// What it is told is decided by the record as it is now: another want of the same look may have changed it.
+    pub(super) async fn tell_issue(&self, id: &DeliveryId) -> Result<(), Error> {
         let found = self.backend.must::<Delivery>(id).await?;
+        let Some(Want::Tell { issue, cause }) = domain::delivery::tell(&found.value) else {
+            return Ok(());
+        };
         let now = self.backend.now();
         let is_early = |told: &Told| now < told.at + TELL_EVERY;
         if found.value.told.as_ref().is_some_and(is_early) {
@@ -138,9 +139,9 @@ impl Dispatcher {
         }
         let mut next = found.value.clone();
         let text = outgoing_text::issue_comment(&next);
-        let told = Told::next(next.told.as_ref(), cause, now);
+        let told = Told::next(next.told.as_ref(), &cause, now);
         let tell = TrackerAction::Tell {
-            issue: issue.clone(),
+            issue,
             text,
             cause: told.id(),
         };

@@ -5,7 +5,7 @@ use domain::delivery::{
 };
 use domain::effect::EffectState;
 use domain::failure::{Failure, FailureClass};
-use domain::ids::CommitSha;
+use domain::ids::{BranchName, CommitSha};
 
 use super::wants::dispatch;
 use crate::backend::{Backend, Error};
@@ -93,7 +93,8 @@ impl Dispatcher {
         let (issues, repo) = (&self.readers.issues, &delivery.repo);
         Ok(match (&delivery.rules.deploy, merge_commit(delivery)) {
             (Deploy::None, _) => ProviderReport::Good,
-            (Deploy::Workflow { file, branch }, merge) => {
+            (Deploy::Workflow { file, branch }, _) => {
+                let merge = deployed_merge(delivery, branch);
                 let awaited = (delivery::deploying_since(delivery), merge);
                 issues.workflow_run(repo, (file, branch), awaited).await?
             }
@@ -122,8 +123,18 @@ fn is_final(failure: &Failure) -> bool {
     }
 }
 
+/// The merge that a run on a branch has to hold: none on another branch than the one that got the merge, since there the
+/// run itself may bring it.
+pub(super) fn deployed_merge<'a>(
+    delivery: &'a Delivery,
+    branch: &BranchName,
+) -> Option<&'a CommitSha> {
+    let job = delivery.seen.job.as_ref()?;
+    merge_commit(delivery).filter(|_| job.branch == *branch)
+}
+
 /// The commit that came of the merge.
-pub(super) fn merge_commit(delivery: &Delivery) -> Option<&CommitSha> {
+fn merge_commit(delivery: &Delivery) -> Option<&CommitSha> {
     match delivery.pull_seen()?.end.as_ref()? {
         PullEnd::Merged { commit, .. } => commit.as_ref(),
         PullEnd::Closed { .. } => None,

@@ -13,7 +13,7 @@ use domain::policy::{Source, Terms};
 use domain::pull::{DeliveryHint, MergeApproval, MergeStyle};
 use domain::refusal::NotNow;
 
-use super::providers::merge_commit;
+use super::providers::deployed_merge;
 use crate::backend::{Backend, Error, ignore_conflict};
 use crate::deliveries::DeliveryOrder;
 use crate::dispatcher::Dispatcher;
@@ -69,7 +69,7 @@ impl Dispatcher {
                 let whom = (*audience, cause.as_str());
                 self.announce_failure(delivery, whom, source).await
             }
-            Want::Tell { issue, cause } => self.tell_issue(id, (issue, cause)).await,
+            Want::Tell { .. } => self.tell_issue(id).await,
             Want::DispatchWorkflow { .. } | Want::CloseIssue { .. } => {
                 self.want_effects(id, &on_tracker(delivery, want)).await
             }
@@ -350,7 +350,7 @@ pub(super) fn dispatch(
         branch: branch.clone(),
         cause: cause.to_owned(),
         since: deploying_since(delivery),
-        merge: merge_commit(delivery).cloned(),
+        merge: deployed_merge(delivery, branch).cloned(),
     })
 }
 

@@ -96,6 +96,7 @@ pub(super) fn seen() -> impl Iterator<Item = Seen> {
     let jobs = works_of_jobs().into_iter().map(|work| Seen {
         job: Some(JobGlimpse {
             job: job_id(),
+            branch: "main".parse().unwrap(),
             attempt: 2,
             work,
             pull: Some(pull_ref()),

@@ -8,7 +8,7 @@ use domain::pipeline::{FoundRequirement, Requirement, RequirementRef, Requiremen
 use serde_json::{Value, json};
 
 use crate::jobs::{backend, world};
-use crate::world::{Ran, World};
+use crate::world::{FailureText, Ran, World};
 
 const REPO: &str = "acme/shop";
 
@@ -91,11 +91,22 @@ fn labels_are_a_run_of_their_own() {
 }
 
 #[test]
-fn a_requirement_that_is_not_there_is_refused() {
+fn a_requirement_that_is_not_there_is_refused_with_the_nearest() {
     let world = on();
-    for verb in ["show", "start"] {
-        let refused = world.refused(&["requirement", verb, REPO, "ab12cd"]);
+    let refused = |verb: &str, id: &str| world.refused(&["requirement", verb, REPO, id]);
+    let none = "there is no requirement `ab12ce` of `acme/shop`";
+    let unlike = "there is no requirement `zz99zz` of `acme/shop`";
+    let alike = format!("{none}: the nearest is `ab12cd`");
+    let told = |refused: FailureText, said: &str| {
         assert_eq!(refused.code, "no_such_requirement");
+        assert!(refused.error.ends_with(said), "{refused:?}");
+        assert!(refused.next.contains("gaffer requirement list"));
+    };
+    told(refused("show", "ab12ce"), none);
+    follow(&world);
+    for verb in ["show", "start"] {
+        told(refused(verb, "ab12ce"), &alike);
+        told(refused(verb, "zz99zz"), unlike);
     }
 }
 

@@ -82,12 +82,44 @@ fn a_run_is_begun_listed_shown_explained_and_called_off() {
 }
 
 #[test]
-fn labels_are_a_run_of_their_own() {
+fn what_changes_the_exchange_or_the_labels_is_a_run_of_its_own() {
     let world = on();
-    let begun = world.json(&["labels", "sync", "--repo", REPO]);
-    let steps = begun["pipeline"]["steps"].as_array().unwrap();
-    let steps: Vec<&Value> = steps.iter().map(|step| &step["step"]).collect();
-    assert_eq!(steps, ["labels"]);
+    let path = ".jules/exchange/requirements/search.yml";
+    for (words, steps, requirement, mock) in [
+        (
+            &["labels", "sync"][..],
+            &["labels"][..],
+            Value::Null,
+            Value::Null,
+        ),
+        (
+            &["exchange", "publish-proposals"],
+            &["bootstrap", "proposals"],
+            Value::Null,
+            Value::Null,
+        ),
+        (
+            &["exchange", "clean", "requirement", path],
+            &["clean"],
+            json!(path),
+            Value::Null,
+        ),
+        (
+            &["exchange", "clean", "mock", "--tag", "mock-1"],
+            &["clean"],
+            Value::Null,
+            json!("mock-1"),
+        ),
+    ] {
+        let begun = world.json(&[words, &["--repo", REPO]].concat());
+        let run = &begun["pipeline"];
+        let taken = run["steps"].as_array().unwrap();
+        let taken: Vec<&Value> = taken.iter().map(|step| &step["step"]).collect();
+        assert_eq!(taken, steps, "{words:?}");
+        assert_eq!(run["requirement"], requirement, "{words:?}");
+        assert_eq!(run["mock"], mock, "{words:?}");
+        world.json(&["pipeline", "cancel", run["id"].as_str().unwrap()]);
+    }
 }
 
 #[test]

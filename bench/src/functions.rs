@@ -39,9 +39,6 @@ const HELLO_INSTRUCTIONS: Target = Target::AtMost(1.0);
 const HELD: Target = Target::AtMost(10.0);
 const GROWN: Target = Target::AtMost(0.25);
 
-/// Megabytes of a function's package.
-const PACKAGE: Target = Target::AtMost(4.5);
-
 /// Kilobytes in a megabyte.
 const KB: f64 = 1024.0;
 
@@ -80,7 +77,7 @@ async fn everything(places: &Places<'_>) -> Result<Vec<Figure>> {
     for subject in subject::ours(places.binaries, &plain)? {
         let measured = one(&subject, &counter).await;
         figures.extend(aimed(measured.with_context(|| subject.name.clone())?));
-        figures.push(package::figure(&subject)?.aimed(PACKAGE));
+        figures.push(package::figure(&subject)?);
     }
     let peers = [
         subject::hello(places.binaries),

@@ -10,11 +10,12 @@ use domain::pipeline::{
 use domain::policy::Source;
 use domain::refusal::NotNow;
 use jiff::Timestamp;
+use scaffold::fault::nearest;
 
 use crate::backend::{Backend, Error, IndexEntry, UnitOfWork, decide_again};
 use crate::keys;
 use crate::ports::PageToken;
-use crate::store::{Versioned, decode};
+use crate::store::{Aggregate, Versioned, decode};
 use crate::work::Work;
 
 /// How many runs, or requirements, one list shows at most.
@@ -131,6 +132,13 @@ impl Backend {
 
     /// The requirements of a repository that Gaffer follows, the newest first.
     pub async fn requirements(&self, repo: &RepoName) -> Result<Vec<Requirement>, Error> {
+        let found = self.followed(repo).await?;
+        self.must_be_known(repo, found.is_empty()).await?;
+        Ok(found)
+    }
+
+    /// The same, none of a repository that is no source.
+    async fn followed(&self, repo: &RepoName) -> Result<Vec<Requirement>, Error> {
         let mut found: Vec<Requirement> = Vec::new();
         for list in keys::requirements_of(repo) {
             let records = self.store.records();
@@ -141,8 +149,33 @@ impl Backend {
         }
         found.sort_by_key(|it: &Requirement| std::cmp::Reverse(it.created_at));
         found.truncate(LIST_MAX);
-        self.must_be_known(repo, found.is_empty()).await?;
         Ok(found)
+    }
+
+    /// A requirement that has to be followed.
+    ///
+    /// # Errors
+    /// With [`Error::NoSuch`] if it is not; its name goes on with the nearest id of one that is.
+    pub async fn must_requirement(
+        &self,
+        repo: &RepoName,
+        id: &ArtefactId,
+    ) -> Result<Versioned<Requirement>, Error> {
+        let key = (repo.clone(), id.clone());
+        if let Some(found) = self.store.get::<Requirement>(&key).await? {
+            return Ok(found);
+        }
+        let followed = self.followed(repo).await?;
+        let known = followed.iter().map(|it| it.reference.id.as_str());
+        let mut name = Requirement::name(&key);
+        if let Some(near) = nearest(id.as_str(), known) {
+            name.push_str("`: the nearest is `");
+            name.push_str(near);
+        }
+        Err(Error::NoSuch {
+            what: Requirement::KIND,
+            name,
+        })
     }
 
     /// The job that plans a requirement or removes its files, with who is waited for there.
@@ -167,8 +200,7 @@ impl Backend {
         id: &ArtefactId,
         keep_files: bool,
     ) -> Result<Requirement, Error> {
-        self.must::<Requirement>(&(repo.clone(), id.clone()))
-            .await?;
+        self.must_requirement(repo, id).await?;
         self.source_of_pipeline(repo).await?;
         self.decide_requirement((repo, id), |known, now| match known {
             Some(known) => known.start(keep_files, now),

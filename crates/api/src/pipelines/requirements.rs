@@ -35,7 +35,8 @@ pub(crate) async fn show(
     State(api): SharedState,
     path: Parts<(String, String, String)>,
 ) -> Result<Json<RequirementView>, Refused> {
-    let found = api.backend.must::<Requirement>(&named(path)?).await?;
+    let (repo, id) = named(path)?;
+    let found = api.backend.must_requirement(&repo, &id).await?;
     Ok(Json(shown(&api, &found.value).await?))
 }
 

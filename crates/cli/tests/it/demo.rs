@@ -169,6 +169,7 @@ fn a_pipeline_ends_with_a_merged_requirement_and_a_repository_in_order() {
     ] {
         assert_eq!(report[name].as_u64(), Some(wanted), "{name}: {report}");
     }
+    assert!(report["seconds"].is_number(), "{report}");
     said(&kept, "git", &["fsck", "--strict"]);
     said(
         folder.path(),

@@ -8,7 +8,7 @@ use domain::pipeline::{FoundRequirement, Requirement, RequirementRef, Requiremen
 use serde_json::{Value, json};
 
 use crate::jobs::{backend, world};
-use crate::world::{Ran, World};
+use crate::world::{FailureText, Ran, World};
 
 const REPO: &str = "acme/shop";
 
@@ -82,20 +82,63 @@ fn a_run_is_begun_listed_shown_explained_and_called_off() {
 }
 
 #[test]
-fn labels_are_a_run_of_their_own() {
+fn what_changes_the_exchange_or_the_labels_is_a_run_of_its_own() {
     let world = on();
-    let begun = world.json(&["labels", "sync", "--repo", REPO]);
-    let steps = begun["pipeline"]["steps"].as_array().unwrap();
-    let steps: Vec<&Value> = steps.iter().map(|step| &step["step"]).collect();
-    assert_eq!(steps, ["labels"]);
+    let path = ".jules/exchange/requirements/search.yml";
+    for (words, steps, requirement, mock) in [
+        (
+            &["labels", "sync"][..],
+            &["labels"][..],
+            Value::Null,
+            Value::Null,
+        ),
+        (
+            &["exchange", "publish-proposals"],
+            &["bootstrap", "proposals"],
+            Value::Null,
+            Value::Null,
+        ),
+        (
+            &["exchange", "clean", "requirement", path],
+            &["clean"],
+            json!(path),
+            Value::Null,
+        ),
+        (
+            &["exchange", "clean", "mock", "--tag", "mock-1"],
+            &["clean"],
+            Value::Null,
+            json!("mock-1"),
+        ),
+    ] {
+        let begun = world.json(&[words, &["--repo", REPO]].concat());
+        let run = &begun["pipeline"];
+        let taken = run["steps"].as_array().unwrap();
+        let taken: Vec<&Value> = taken.iter().map(|step| &step["step"]).collect();
+        assert_eq!(taken, steps, "{words:?}");
+        assert_eq!(run["requirement"], requirement, "{words:?}");
+        assert_eq!(run["mock"], mock, "{words:?}");
+        world.json(&["pipeline", "cancel", run["id"].as_str().unwrap()]);
+    }
 }
 
 #[test]
-fn a_requirement_that_is_not_there_is_refused() {
+fn a_requirement_that_is_not_there_is_refused_with_the_nearest() {
     let world = on();
-    for verb in ["show", "start"] {
-        let refused = world.refused(&["requirement", verb, REPO, "ab12cd"]);
+    let refused = |verb: &str, id: &str| world.refused(&["requirement", verb, REPO, id]);
+    let none = "there is no requirement `ab12ce` of `acme/shop`";
+    let unlike = "there is no requirement `zz99zz` of `acme/shop`";
+    let alike = format!("{none}: the nearest is `ab12cd`");
+    let told = |refused: FailureText, said: &str| {
         assert_eq!(refused.code, "no_such_requirement");
+        assert!(refused.error.ends_with(said), "{refused:?}");
+        assert!(refused.next.contains("gaffer requirement list"));
+    };
+    told(refused("show", "ab12ce"), none);
+    follow(&world);
+    for verb in ["show", "start"] {
+        told(refused(verb, "ab12ce"), &alike);
+        told(refused(verb, "zz99zz"), unlike);
     }
 }
 

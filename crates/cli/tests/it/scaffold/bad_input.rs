@@ -15,6 +15,14 @@ const WRONG: &[(&[&str], &str)] = &[
     (&["run", "narrator", "--branch", "main"], "--prompt-preview"),
     (&["run", "n", "--wait", "--prompt-preview"], "--wait"),
     (
+        &["run", "n", "--mock", "mock-1", "--prompt-preview"],
+        "--mock",
+    ),
+    (
+        &["run", "i", READY, "--keep-files", "--prompt-preview"],
+        "--keep-files",
+    ),
+    (
         &["run", "narratr", "--prompt-preview"],
         "did you mean `narrator`?",
     ),

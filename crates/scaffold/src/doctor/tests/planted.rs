@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::repository::{
-    CHANGES, CONFIG, DECIDED, INNOVATOR, OBSERVER, PENDING, PIN, PROPOSALS, REQUIREMENT,
+    CHANGES, CONFIG, DECIDED, INNOVATOR, OBSERVER, OLDER_CHANGES, PENDING, PIN, PROPOSALS,
+    REQUIREMENT,
 };
 use super::*;
 use crate::tree::{Content, Entry, Mode};
@@ -314,17 +315,47 @@ fn counts() -> Vec<Planted> {
             INNOVATOR,
             16,
         ),
+    ]
+}
+
+/// Lists that have to have an entry, each without one.
+fn empty_lists() -> Vec<Planted> {
+    let evidence =
+        "evidence:\n  - path: src/read.rs\n    loc: [\"12\"]\n    note: There is no close.";
+    let empty = |repository: Repository, (file, list, line): (&'static str, &str, usize)| {
+        let (key, _) = list.split_once(':').unwrap();
+        let without = repository.replaced(file, list, &format!("{key}: []"));
+        (Rule::Entries, without, file, line)
+    };
+    let commits = "commits:\n  - { sha: 5d6e7f8, subject: Read it again }";
+    let older = at_work().with(CHANGES, OLDER_CHANGES);
+    let older = empty(older, (CHANGES, commits, 8));
+    let lists = [
+        (PENDING, evidence, 9),
+        (DECIDED, evidence, 9),
+        (OBSERVER, "goals:\n  - Find two words for one thing.", 4),
+        (REQUIREMENT, "source_events:\n  - bb11cc", 3),
+        (REQUIREMENT, "affected_areas:\n  - src/read.rs", 15),
         (
-            Rule::Entries,
-            replaced(
-                REQUIREMENT,
-                "acceptance_criteria:\n  - No handle is open after a read.",
-                "acceptance_criteria: []",
-            ),
             REQUIREMENT,
+            "acceptance_criteria:\n  - No handle is open after a read.",
             17,
         ),
-    ]
+        (
+            REQUIREMENT,
+            "verification_commands:\n  - cargo test -p read",
+            19,
+        ),
+        (PROPOSALS[0], "impact_surface: [src/read.rs]", 9),
+        (PROPOSALS[0], "consistency_risks: [Two ways to read.]", 11),
+        (
+            PROPOSALS[0],
+            "verification_signals: [No handle is open at the end.]",
+            12,
+        ),
+    ];
+    let others = lists.into_iter().map(|list| empty(at_work(), list));
+    others.chain([older]).collect()
 }
 
 fn states() -> Vec<Planted> {
@@ -334,6 +365,32 @@ fn states() -> Vec<Planted> {
             replaced(PENDING, "requirement_id: \"\"", "requirement_id: cc22dd"),
             PENDING,
             3,
+        ),
+        (
+            Rule::State,
+            replaced(
+                DECIDED,
+                "requirement_id: \"cc22dd\"",
+                "requirement_id: \"\"",
+            ),
+            DECIDED,
+            3,
+        ),
+        (
+            Rule::Id,
+            replaced(
+                DECIDED,
+                "requirement_id: \"cc22dd\"",
+                "requirement_id: cc22",
+            ),
+            DECIDED,
+            3,
+        ),
+        (
+            Rule::Id,
+            replaced(REQUIREMENT, "- bb11cc", "- bb11"),
+            REQUIREMENT,
+            4,
         ),
         (
             Rule::Label,
@@ -578,6 +635,7 @@ fn all() -> Vec<Planted> {
         fields(),
         values(),
         counts(),
+        empty_lists(),
         states(),
         contracts(),
         names(),

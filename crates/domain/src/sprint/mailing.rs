@@ -107,8 +107,10 @@ pub(super) fn see_reading(
             true
         }
         Work::Ready(_) | Work::Nothing => {
-            let rested = sight.rested_at.filter(|at| *at > since);
-            if rested.is_some_and(|at| may_no_more_be_late(at, now)) {
+            // What it answered in a patch is collected before.
+            let is_collected =
+                sight.outbox != Some(Outbox::Patch) || member.collected == sight.outbox;
+            if is_collected && has_read(sight, since, now) {
                 member.reading = None;
             }
             true
@@ -119,6 +121,12 @@ pub(super) fn see_reading(
             false
         }
     }
+}
+
+/// Whether a session has rested since it was sent mail, for so long that whatever it made is there.
+pub(super) fn has_read(sight: &Sight, since: Timestamp, now: Timestamp) -> bool {
+    let rested = sight.rested_at.filter(|at| *at > since);
+    rested.is_some_and(|at| may_no_more_be_late(at, now))
 }
 
 /// A member that reads mail is waited for no more. Returns whether it did.

@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::report::{Against, Clash, Way};
+use super::mailing::has_read;
 use super::seen::has_said_all;
 use super::sight::Sight;
 use super::{ATTEMPTS_MAX, MEMBER_TIMEOUT, QUEUED_TIMEOUT, WEAVER_ATTEMPTS_MAX, WEAVER_TIMEOUT};
@@ -188,7 +189,10 @@ impl SprintMember {
         let outbox = sight.outbox.as_ref()?;
         let is_whole = match outbox {
             Outbox::Head { .. } => true,
-            Outbox::Patch => !self.is_awaited() || has_said_all(self, sight, now),
+            Outbox::Patch => match self.reading {
+                Some(since) => has_read(sight, since, now),
+                None => !self.is_awaited() || has_said_all(self, sight, now),
+            },
         };
         let is_new = is_whole && self.collected.as_ref() != Some(outbox);
         is_new.then(|| outbox.clone())

@@ -5,12 +5,13 @@ use domain::facts::ReadDepth;
 use domain::ids::MessageId;
 use domain::outgoing_text::{ConflictText, Leftover, anew_conflict, checks_task, resolving_task};
 use domain::sprint::{self, Sprint, SprintMember, Woven};
+use futures::FutureExt;
 
 use super::weaving::begins_on;
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
 use crate::ports::{Reading, Share};
-use crate::weaving::{Weave, Weaver};
+use crate::weaving::{Weave, Weaver, at_once};
 
 impl Dispatcher {
     /// What a member that begins anew is told of its conflict; none for one that begins.
@@ -93,19 +94,18 @@ impl Dispatcher {
         sprint: &Sprint,
         weave: &Weave,
     ) -> Result<Vec<u64>, Error> {
-        let mut held = Vec::new();
-        for member in sprint.delegated() {
-            let Some(offer) = &member.offer else {
-                continue;
+        let reads = sprint.delegated().filter_map(|member| {
+            let offer = member.offer.as_ref()?;
+            let read = async move {
+                let begun = begins_on(sprint, member);
+                let its_own = (begun.as_ref().unwrap_or(&weave.base), &offer.head);
+                let is_held = weaver.holds(&sprint.repo, weave, its_own).await?;
+                Ok(is_held.then_some(offer.pull))
             };
-            let begun = begins_on(sprint, member);
-            let begun = begun.as_ref().unwrap_or(&weave.base);
-            let its_own = (begun, &offer.head);
-            if weaver.holds(&sprint.repo, weave, its_own).await? {
-                held.push(offer.pull);
-            }
-        }
-        Ok(held)
+            Some(read.boxed())
+        });
+        let held = at_once(reads.collect()).await?;
+        Ok(held.into_iter().flatten().collect())
     }
 
     /// The checks that fail of what is woven.

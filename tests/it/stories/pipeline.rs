@@ -20,19 +20,20 @@ mod whole;
 use std::collections::BTreeMap;
 
 use domain::delivery::{Checkpoints, Endpoint, ReviewBy};
-use domain::ids::JobId;
+use domain::ids::{EffectId, JobId, RepoName};
 use domain::pipeline::{
     EntryPoint, Exchange, Implement, MemberState, Pipeline, PipelineRules, Requirement,
 };
 use domain::policy::{MergePolicy, Source};
 use engine::pipelines::PipelineOrder;
+use engine::settings::Merges;
 use sandbox::Scenario;
 use sandbox::github::{CheckSetup, RepoSetup};
 use sandbox::story::Story;
 use scaffold::doctor::{self, Circumstances, Finding};
 use scaffold::prompt::Trees;
 use scaffold::tree::{Entry, Tree};
-use tests::world::{REPO, Setup, World, ci, green_checks, hour, on_green};
+use tests::world::{MINUTE, REPO, Setup, World, ci, green_checks, hour, on_green};
 
 const CONFIG: &str = r#"[run]
 jlo_target_branch = "main"
@@ -382,17 +383,41 @@ async fn a_requirement_whose_branch_is_gone_is_tidied() {
     world.finish().await;
 }
 
+/// Sixty merges of the exchange, whose day is over in ten minutes.
+async fn fill_day(world: &World) {
+    let at = world.clock.now() - hour(24) + MINUTE * 10;
+    let ids = (0..60).map(|number: u32| EffectId::from_name(&number.to_string()));
+    let merges = Merges {
+        exchange: ids.map(|id| (id, at)).collect(),
+        ..Merges::default()
+    };
+    let repo: RepoName = REPO.parse().expect("a repository");
+    assert!(world.backend.insert(&repo, &merges).await.expect("a store"));
+}
+
+/// Merges of the exchange are counted by themselves: its day is full at first, and that of the code allows the one merge of this run.
 #[tokio::test]
 async fn without_a_person_a_requirement_is_implemented_by_itself_where_the_source_says_so() {
-    let source = piped(rules(Exchange::Auto, Implement::Auto));
+    let mut source = piped(rules(Exchange::Auto, Implement::Auto));
+    source.policy.merges_per_day = 1;
     let world = world_of(source, vec![Story::layer()]).await;
+    fill_day(&world).await;
     let begun = begin(&world, EntryPoint::Observers).await;
+    Box::pin(world.pass(MINUTE * 5)).await;
+    let waits = run(&world, &begun).await;
+    let [(job, _)] = &members(&waits, "bootstrap")[..] else {
+        panic!("{waits:?}");
+    };
+    let why = world.why(job).await;
+    assert!(world.gives(job, "daily_cap").await, "{why:?}");
     until_over(&world, &begun).await;
     let is_tidied = async |world: &World| {
         let found = requirements(world).await;
         !found.is_empty() && found.iter().all(|it| it.state.word() == "tidied")
     };
     Box::pin(world.until(hour(3), "tidied", is_tidied)).await;
+    let merged = "bootstrap, two observers, decider, planner, the code, and tidying";
+    assert_eq!(world.sandbox.counters().merges, 7, "{merged}");
     world.finish().await;
 }
 

@@ -11,10 +11,11 @@ const PAGE: &str = "docs/rows.md";
 /// A test that stands for everything shows nothing.
 const ROWS_OF_A_TEST_MAX: usize = 3;
 
-/// The rows that were asked for.
+/// The rows that were asked for. CT23 is left out: it names types, which no test shows, and the decisions in ARCHITECTURE.md say why files
+/// of the exchange have none.
 fn asked_for() -> Vec<String> {
     let a = (1..=65).filter(|row| *row != 32);
-    let ct = (1..=22).chain([24, 26]).chain(28..=44);
+    let ct = (1..=22).chain(24..=26).chain(28..=44);
     let c = (1..=42).chain(44..=55).chain(57..=73).chain(75..=82);
     let d = (1..=20).chain(22..=59).chain([63]).chain(65..=67);
     let d = d.chain(69..=76).chain([79, 80]);

@@ -231,5 +231,8 @@ async fn innovators_whose_process_dies_while_issues_are_opened_open_each_once() 
             _ => Vec::new(),
         }
     };
+    if dies_after_each_act() {
+        return Box::pin(die_after_each(&proposals())).await;
+    }
     Box::pin(die(&proposals(), deaths)).await;
 }

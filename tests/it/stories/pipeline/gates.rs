@@ -12,8 +12,8 @@ use tests::world::{MINUTE, REPO, SECOND, World, green_checks, hour, story};
 
 use super::trials::REAL;
 use super::{
-    CONFIG, begin, files, files_with, findings, members, piped, rules, run, steps, until_over,
-    world_checked, world_of, world_with,
+    CONFIG, begin, files, files_with, findings, members, piped, rules, run, steps, tree,
+    until_over, world_checked, world_of, world_with,
 };
 
 /// A session whose prompt holds a text writes files of its own choosing.
@@ -283,6 +283,46 @@ async fn a_link_that_only_one_side_has_is_not_merged() {
         found.iter().all(|it| it.contains("similar-events")),
         "{found:?}"
     );
+}
+
+/// The job of the open pull request that would change the code, if there is one.
+async fn job_of_code(world: &World) -> Option<JobId> {
+    let open = world.backend.store.open_pulls().await.expect("a store");
+    let mut open = open.into_iter().map(|found| found.value.pull);
+    let found = open.find(|it| world.pull(it.pull.number).base_ref == "main");
+    found.map(|pull| pull.job)
+}
+
+/// Code is merged on green in this source, and the check of its scope is red.
+#[tokio::test]
+async fn an_implementer_that_edits_files_of_the_pipeline_is_not_merged() {
+    let source = piped(rules(Exchange::Auto, Implement::Auto));
+    let (settings, summary) = (".jlo/config.toml", ".jules/exchange/changes.yml");
+    let files = [(settings, "[run]\n"), (summary, "summary: none\n")];
+    let bad = writing("layer: implementer", &files);
+    let world = world_of(source, vec![bad, Story::layer()]).await;
+    let begun = begin(&world, EntryPoint::Observers).await;
+    until_over(&world, &begun).await;
+    let is_named = async |world: &World| {
+        let Some(job) = job_of_code(world).await else {
+            return false;
+        };
+        let why = world.backend.why(&job).await.expect("a why");
+        let mut because = why.because.iter();
+        because.any(|it| it.code == "checks_failed" && it.sentence.contains("jules/scope"))
+    };
+    Box::pin(world.until(hour(1), "what keeps it from its merge", is_named)).await;
+    let job = job_of_code(&world).await.expect("its job");
+    let why = "an implementer changes neither `.jules/` nor `.jlo/`";
+    let found = format!("`{settings}`: {why}\n`{summary}`: {why}");
+    assert_eq!(
+        failed_checks(&world, &job).await,
+        [("jules/scope".to_owned(), found)]
+    );
+    Box::pin(world.pass(hour(2))).await;
+    let code = tree(&world, "main");
+    assert_eq!(code.text(settings), Some(CONFIG));
+    assert!(!code.has(summary));
 }
 
 /// The checks of a CI that reports these results under our own names.

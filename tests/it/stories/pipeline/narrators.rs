@@ -1,10 +1,12 @@
 //! Narrators: none runs again before the code has changed.
 
+use domain::account::Pace;
 use domain::layer::Layer;
 use domain::pipeline::{EntryPoint, Exchange, Implement, PipelineAsk};
 use engine::pipelines::PipelineOrder;
+use jiff::Timestamp;
 use sandbox::story::{Step, Story};
-use tests::world::{REPO, SECOND, World, hour, story};
+use tests::world::{MINUTE, REPO, SECOND, World, hour, story};
 
 use super::{begin, piped, push, rules, steps, until_over, world_of};
 
@@ -48,6 +50,18 @@ async fn a_narrator_runs_again_only_once_the_code_has_changed() {
     world.finish().await;
 }
 
+/// When the session of the narrator completed.
+fn completed_at(world: &World) -> Timestamp {
+    let sessions = world.sandbox.jules().sessions();
+    let mut sessions = sessions.iter();
+    let narrator = sessions.find(|it| it.prompt.contains("layer: narrator"));
+    let mut activities = narrator.expect("a session").activities.iter();
+    let completed = activities.find(|it| it.get("sessionCompleted").is_some());
+    let at = completed.and_then(|it| it["createTime"].as_str());
+    at.and_then(|at| at.parse().ok()).expect("a time")
+}
+
+/// Two minutes after its end is seen, which is at the next poll of its account.
 #[tokio::test]
 async fn an_agent_without_a_pull_request_says_when_it_ends() {
     let source = piped(rules(Exchange::Auto, Implement::Human));
@@ -67,5 +81,9 @@ async fn an_agent_without_a_pull_request_says_when_it_ends() {
     Box::pin(world.until(hour(1), "when it ends", says)).await;
     let over = until_over(&world, &begun).await;
     assert_eq!(steps(&over)[1], "narrator done");
+    let ended = over.steps[1].state.since().expect("an end");
+    let waited = ended.duration_since(completed_at(&world));
+    let longest = MINUTE * 2 + Pace::default().idle;
+    assert!((MINUTE * 2..=longest).contains(&waited), "{waited:#}");
     world.finish().await;
 }

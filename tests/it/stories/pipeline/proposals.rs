@@ -8,6 +8,7 @@ use sandbox::{Fault, FaultKind, Service};
 use tests::world::{Moment, REPO, SECOND, World, hour};
 
 use super::trials::REAL;
+use super::whole::git;
 use super::{
     begin, call_off, findings, members, piped, push, push_all, rules, run, steps, tree, until_over,
     world_of,
@@ -150,6 +151,7 @@ async fn a_branch_that_has_the_files_of_the_target_needs_no_bootstrap() {
 }
 
 /// Both branches changed the same file of the exchange: outside the system's folder the target counts, inside it the worker branch.
+/// The commit has both as parents, so neither conflicts later.
 #[tokio::test]
 async fn a_bootstrap_takes_the_code_over_and_no_file_of_the_exchange() {
     let world = world().await;
@@ -164,6 +166,10 @@ async fn a_bootstrap_takes_the_code_over_and_no_file_of_the_exchange() {
         ("src/lib.rs", "pub fn sub() {}"),
     ];
     push_all(&world, "main", &of_target);
+    let folder = world.sandbox.github().folder(REPO).expect("real git");
+    let resolved = |names: &[&str]| git(&folder, &[&["rev-parse"][..], names].concat());
+    let tips = resolved(&["jules", "main"]);
+    let system = resolved(&["jules:.jules"]);
     let again = begin(&world, EntryPoint::Requirements).await;
     let over = until_over(&world, &again).await;
     assert_eq!(steps(&over)[0], "bootstrap done");
@@ -171,4 +177,8 @@ async fn a_bootstrap_takes_the_code_over_and_no_file_of_the_exchange() {
     assert_eq!(worker.text(path), Some(text));
     assert_eq!(worker.text(summary), None);
     assert_eq!(worker.text("src/lib.rs"), Some("pub fn sub() {}"));
+    assert_eq!(resolved(&["jules:.jules"]), system);
+    let made = world.pull(2).head_sha;
+    assert_eq!(resolved(&[&format!("{made}:.jules")]), system);
+    assert_eq!(resolved(&[&format!("{made}^@")]), tips, "both are parents");
 }

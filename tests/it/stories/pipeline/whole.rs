@@ -232,7 +232,7 @@ async fn a_scheduled_run_leads_to_two_requirements_of_which_a_person_merges_one(
 }
 
 /// What git says in a folder.
-fn git(folder: &Path, args: &[&str]) -> String {
+pub(super) fn git(folder: &Path, args: &[&str]) -> String {
     let mut git = std::process::Command::new("git");
     let done = git.current_dir(folder).args(args).output().expect("git");
     assert!(done.status.success(), "{args:?}: {done:?}");

@@ -7,8 +7,11 @@ use super::*;
 use crate::facts::CheckOutcome;
 use crate::facts::fixture::check;
 use crate::ids::StreamName;
+use crate::job::Job;
+use crate::job::tests::queued;
 use crate::layer::Layer;
-use crate::pipeline::{Agent, Part, PartWork, TreeShas};
+use crate::pipeline::{Agent, Exchange, OWN_CHECKS, Part, PartWork, PipelineRules, TreeShas};
+use crate::policy::Source;
 
 #[test]
 fn all_reasons_are_given_with_the_earliest_time_to_look_again() {
@@ -318,6 +321,48 @@ fn a_sentence_names_the_setting_that_counts_for_the_job() {
     assert!(!said.contains("session"), "{said}");
     let said = Reason::NeedsApproval.sentence_for(Some(&weave));
     assert!(said.contains("merge = integration"), "{said}");
+}
+
+#[test]
+fn the_exchange_has_sixty_merges_a_day_whatever_its_source_allows_for_code() {
+    let source = Source {
+        repo: "acme/shop".parse().unwrap(),
+        account: "default".parse().unwrap(),
+        agent: None,
+        paused: false,
+        branch: None,
+        policy: Policy {
+            merge: MergePolicy::OnGreen,
+            merges_per_day: 1,
+            ..Policy::default()
+        },
+        timing: Timing::default(),
+        deliveries: crate::delivery::Rules::default(),
+        pipeline: Some(PipelineRules {
+            exchange: Exchange::Auto,
+            ..PipelineRules::default()
+        }),
+        sprints: crate::sprint::SprintRules::default(),
+    };
+    let checks = OWN_CHECKS.into_iter().chain(["build"]);
+    let checks: Vec<_> = checks.map(passed).collect();
+    for (layer, merges_today, wanted) in [
+        (Layer::Decider, 59, "merge aaaa squash"),
+        (Layer::Decider, 60, "wait daily_cap"),
+        (Layer::Implementer, 0, "merge aaaa squash"),
+        (Layer::Implementer, 1, "wait daily_cap"),
+    ] {
+        let job = Job {
+            part: Some(Box::new(agent(layer, None))),
+            ..queued()
+        };
+        let judged = verdict(|case| {
+            case.policy = source.for_job(&job).policy.clone();
+            case.facts.checks = Fact::Known(checks.clone());
+            case.context.merges_today = merges_today;
+        });
+        assert_eq!(judged, wanted, "{layer:?} after {merges_today}");
+    }
 }
 
 #[test]

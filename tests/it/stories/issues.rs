@@ -2,6 +2,7 @@
 
 mod comments;
 mod intake;
+mod observing;
 mod on_github;
 mod people;
 mod phases;
@@ -9,6 +10,7 @@ mod races;
 mod refusals;
 mod removal;
 mod transcripts;
+mod upstream;
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,9 @@
 //! From a labelled issue to a closed delivery.
 
 mod comments;
+mod deaths;
 mod intake;
+mod observing;
 mod on_github;
 mod people;
 mod phases;
@@ -9,6 +11,7 @@ mod races;
 mod refusals;
 mod removal;
 mod transcripts;
+mod upstream;
 
 use std::collections::BTreeMap;
 
@@ -417,65 +420,6 @@ async fn an_issue_that_was_deleted_closes_nothing() {
     let codes: Vec<&str> = shown.because.iter().map(|reason| reason.code).collect();
     assert_eq!(codes, ["awaits_approval", "issue_unreadable"]);
     world.finish().await;
-}
-
-/// A delivery without a person in it, until it is closed and everything that was late has come.
-async fn by_itself() -> (World, u64) {
-    let source = taking(|rules| rules.checkpoints = Checkpoints::none());
-    let world = world_with(source, false).await;
-    let number = open_issue(&world, "Add a test", "");
-    (world, number)
-}
-
-async fn play(world: &World, number: u64) {
-    until(world, number, "close/succeeded").await;
-    // Messages that a death has hidden come back within the queue's visibility timeout.
-    world.pass(MINUTE * 20).await;
-}
-
-/// Everything happened exactly once.
-async fn once(world: &World, number: u64, when: &str) {
-    let it = world.sandbox.counters();
-    assert_eq!((it.creates, it.approvals, it.messages), (1, 1, 0), "{when}");
-    assert_eq!((it.merges, it.merge_calls), (1, 1), "{when}");
-    assert_eq!((it.archives, it.branch_deletes), (1, 1), "{when}");
-    let issue = world.sandbox.github().issue(REPO, number);
-    let issue = issue.expect("an issue");
-    assert!(!issue.is_open, "{when}");
-    assert_eq!(issue.comments.len(), 1, "{when}: {:?}", issue.comments);
-    let any = DeliveryQuery::default();
-    let all = world.backend.list_deliveries(&any, None, 10).await;
-    assert_eq!(all.expect("a list").deliveries.len(), 1, "{when}");
-    transcripts::all_are_kept(world, number, when).await;
-    world.finish().await;
-}
-
-/// Dies at every second act of the story, each time in a world of its own: after one act is before the next, so both moments
-/// together try every gap.
-async fn die_at_acts(moment: Moment) {
-    let (world, number) = by_itself().await;
-    let begun = world.fate.acts().len();
-    play(&world, number).await;
-    let acts = world.fate.acts();
-    once(&world, number, "alive").await;
-    for (at, act) in acts.iter().enumerate().skip(begun).step_by(2) {
-        let (world, number) = by_itself().await;
-        world.fate.kill_at(at, moment);
-        play(&world, number).await;
-        let when = format!("dying {moment:?} act {at}, `{act}`");
-        assert_eq!(world.fate.deaths(), 1, "{when}");
-        once(&world, number, &when).await;
-    }
-}
-
-#[tokio::test]
-async fn a_process_that_dies_before_an_act_closes_the_issue_once() {
-    Box::pin(die_at_acts(Moment::Before)).await;
-}
-
-#[tokio::test]
-async fn a_process_that_dies_after_an_act_closes_the_issue_once() {
-    Box::pin(die_at_acts(Moment::After)).await;
 }
 
 /// What outsiders may write in an issue decides nothing: neither its text nor a later edit or comment.

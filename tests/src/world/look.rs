@@ -190,11 +190,20 @@ impl World {
 
     /// Sends a message on Jules's page, like a person who answers there.
     pub async fn say_upstream(&self, job: &JobId, text: &str) {
+        let message = serde_json::json!({ "prompt": text });
+        self.order_upstream(job, "sendMessage", &message).await;
+    }
+
+    /// Approves the plan that waits on Jules's page, like a person who reads it there.
+    pub async fn approve_upstream(&self, job: &JobId) {
+        let nothing = serde_json::json!({});
+        self.order_upstream(job, "approvePlan", &nothing).await;
+    }
+
+    /// Calls a method of a job's session, as Jules's page does.
+    async fn order_upstream(&self, job: &JobId, method: &str, body: &serde_json::Value) {
         let session = self.session(job).await.id;
-        let url = format!(
-            "{}/sessions/{session}:sendMessage",
-            self.sandbox.jules_base()
-        );
+        let url = format!("{}/sessions/{session}:{method}", self.sandbox.jules_base());
         let key = self.secrets.get("jules/default").expect("a key");
         let client = reqwest::Client::builder()
             .no_proxy()
@@ -204,7 +213,7 @@ impl World {
             .post(url)
             .header("x-goog-api-key", key)
             .header("content-type", "application/json")
-            .body(serde_json::json!({ "prompt": text }).to_string())
+            .body(body.to_string())
             .send()
             .await
             .expect("an answer");

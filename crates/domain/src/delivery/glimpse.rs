@@ -187,7 +187,7 @@ impl JobGlimpse {
 }
 
 impl JobSight {
-    /// What was seen of a job, with the plan that waits.
+    /// What was seen of a job, with the plan that waits, or that was approved on Jules's own page, maybe between two polls.
     pub fn of(job: &Job, timing: &Timing, now: Timestamp) -> Self {
         let log = match &job.phase {
             Phase::Watching(watch) => Some(&watch.log),
@@ -196,11 +196,11 @@ impl JobSight {
             | Phase::Proposed { .. }
             | Phase::Ended(_) => None,
         };
-        let waiting = log.and_then(|log| log.plan.as_ref());
+        let shown = log.and_then(|log| log.plan.as_ref().or(log.approved_plan.as_ref()));
         Self {
             glimpse: JobGlimpse::of(job, timing, now),
-            plan: waiting.map(|it| Plan::of_steps(&it.plan, it.at)),
-            plan_summary: waiting.and_then(|it| summary_of_steps(&it.plan)),
+            plan: shown.map(|it| Plan::of_steps(&it.plan, it.at)),
+            plan_summary: shown.and_then(|it| summary_of_steps(&it.plan)),
             said: log.and_then(|log| log.agent.clone()),
             session: job.session().cloned(),
         }

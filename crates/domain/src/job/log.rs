@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::watch::{ActivityMark, AgentMessage, PendingPlan, SessionLog, Watch};
 use crate::fence::{encoded_len, is_clipped};
+use crate::ids::PlanId;
 use crate::redact::{presentable, storable};
 use crate::session::{Activity, ActivityKind, Originator, Plan, PlanStep};
 use crate::when::plus;
@@ -133,10 +134,7 @@ fn note(talk: &mut SessionLog, activity: &Activity, at: Timestamp) {
             "made a plan".to_owned()
         }
         ActivityKind::PlanApproved { plan } => {
-            talk.plan_approved_at = talk.plan_approved_at.max(Some(at));
-            let same =
-                |waiting: &PendingPlan| plan.as_ref().is_none_or(|id| *id == waiting.plan.id);
-            talk.plan = talk.plan.take().filter(|waiting| !same(waiting));
+            approved(talk, plan.as_ref(), at);
             "plan approved".to_owned()
         }
         ActivityKind::Progressed { title, description } => format!("{title} {description}"),
@@ -205,6 +203,24 @@ fn is_newest(talk: &SessionLog, activity: &Activity) -> bool {
     talk.recent.iter().filter(credible).all(older)
 }
 
+/// A plan that was approved waits no longer.
+fn approved(talk: &mut SessionLog, plan: Option<&PlanId>, at: Timestamp) {
+    talk.plan_approved_at = talk.plan_approved_at.max(Some(at));
+    let is_it = |waiting: &mut PendingPlan| plan.is_none_or(|id| *id == waiting.plan.id);
+    if let Some(approved) = talk.plan.take_if(is_it) {
+        talk.approved_plan = Some(approved);
+    }
+}
+
+/// Keeps an approved plan for a delivery only: any other job has no use for it. One whose approval was ordered here was seen
+/// before that.
+pub(super) fn keep_approved_plan(watch: &mut Watch, is_for_delivery: bool) {
+    let ordered = watch.announced.approved_plan.as_ref();
+    let approved = watch.log.approved_plan.take();
+    watch.log.approved_plan =
+        approved.filter(|approved| is_for_delivery && ordered != Some(&approved.plan.id));
+}
+
 /// A plan waits until it is approved, replaced, or turns out to have been approved already.
 fn generated(talk: &mut SessionLog, plan: &Plan, at: Timestamp) {
     let approved = talk.plan_approved_at.is_some_and(|approved| approved >= at);
@@ -223,6 +239,7 @@ fn generated(talk: &mut SessionLog, plan: &Plan, at: Timestamp) {
         steps,
     };
     let worked_on = false;
+    talk.approved_plan = None;
     talk.plan = Some(PendingPlan {
         at,
         plan,

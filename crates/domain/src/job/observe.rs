@@ -105,6 +105,7 @@ fn seen(step: &mut Step<Job>, before: &Watch, context: &Context<'_>) {
         context.snapshot.activities.as_deref().unwrap_or_default(),
         now,
     );
+    log::keep_approved_plan(&mut watch, step.aggregate.delivery.is_some());
     let confirmable = |since: &Timestamp| now.duration_since(*since) < CONFIRM_WAIT;
     watch.unconfirmed_since = watch.unconfirmed_since.filter(confirmable);
     link_pull(step, &mut watch, &context.snapshot.view);

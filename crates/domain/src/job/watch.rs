@@ -80,6 +80,10 @@ pub struct SessionLog {
     pub user_at: Option<Timestamp>,
     /// The newest plan that has not been approved.
     pub plan: Option<PendingPlan>,
+    /// Of a delivery's job the newest plan that was approved, but by no order here: the delivery may not have seen it
+    /// while it waited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved_plan: Option<PendingPlan>,
     /// When a plan was last approved, by a person, an agent or itself.
     pub plan_approved_at: Option<Timestamp>,
     /// The newest word of completion.

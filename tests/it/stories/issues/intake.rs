@@ -85,6 +85,23 @@ async fn a_first_reading_reads_up_to_its_own_beginning() {
     assert!(bounds.contains(&read_to), "{intake:?}");
 }
 
+/// Webhooks tell of each issue, so the lists only find what those have missed.
+#[tokio::test]
+async fn issues_are_listed_seldom_while_webhooks_come() {
+    for (webhooks, wanted) in [(false, 55..=65), (true, 5..=7)] {
+        let world = world_with(taking(|_| {}), webhooks).await;
+        let number = open_issue(&world, "Add a test", "");
+        until(&world, number, "plan/pending").await;
+        world.pass(MINUTE * 10).await;
+        let list = format!("/repos/{REPO}/issues?");
+        let listed = || world.requests(Service::GitHub, "GET", &list).len();
+        let before = listed();
+        world.pass(hour(1)).await;
+        let within = listed() - before;
+        assert!(wanted.contains(&within), "webhooks {webhooks}: {within}");
+    }
+}
+
 /// A repository whose issues cannot be read keeps its error, and the other one its pace.
 #[tokio::test]
 async fn a_repository_that_cannot_be_read_stops_no_other() {

@@ -2,11 +2,13 @@
 
 use domain::delivery::{Actor, Checkpoints, Phase, ReviewBy, Verdict};
 use domain::policy::{MergePolicy, Source};
+use domain::pull::REOPEN_WAIT;
 use sandbox::Scenario;
 use sandbox::github::{CheckSetup, CiSetup, Outcome, RequiredCheck};
 use tests::world::{MINUTE, REPO, Setup, World, hour, with_ci};
 
-use super::{delivery, judge, open_issue, reviews, taking, until, world_with};
+use super::people::open_events;
+use super::{delivery, judge, open_issue, place, reviews, taking, until, world_with};
 
 /// The number of the pull request of a delivery.
 async fn pull_of(world: &World, number: u64) -> u64 {
@@ -157,6 +159,46 @@ async fn a_head_that_only_merged_the_base_in_is_not_reviewed_again() {
         assert_eq!(reviews(&world).len(), 1, "one review is enough");
         world.finish().await;
     }
+}
+
+/// Who closes it and leaves it closed does not want it as it is: that is told, and a retry makes another one.
+#[tokio::test]
+async fn a_pull_request_that_stays_closed_fails_its_phase_and_a_retry_is_a_new_attempt() {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
+    });
+    let nobody = Source {
+        agent: None,
+        ..source
+    };
+    let world = world_with(nobody, false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "implement/succeeded").await;
+    let closed = pull_of(&world, number).await;
+    let github = world.sandbox.github();
+    github.close_as(world.clock.now(), REPO, closed, "eve");
+    world.pass(REOPEN_WAIT - MINUTE).await;
+    assert_eq!(place(&world, number).await, "implement/succeeded");
+    until(&world, number, "implement/failed").await;
+    let failed = delivery(&world, number).await.expect("a delivery");
+    let code = failed.error.expect("a failure").code;
+    assert_eq!(code, domain::delivery::Fault::PullClosed);
+    world.pass(MINUTE).await;
+    assert_eq!(open_events(&world, number).await, ["pull_closed"]);
+
+    let retry = domain::delivery::Act::Retry { reason: None };
+    super::order(&world, number, retry).await;
+    until(&world, number, "implement/succeeded").await;
+    assert_eq!(open_events(&world, number).await, ["checkpoint"]);
+    let second = delivery(&world, number).await.expect("a delivery");
+    assert_eq!(second.attempt, 2);
+    assert_ne!(pull_of(&world, number).await, closed);
+    super::order(&world, number, domain::delivery::Act::APPROVE).await;
+    until(&world, number, "close/succeeded").await;
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.merges), (2, 1));
+    assert_eq!(github.is_closed(REPO, closed), Some(true));
+    world.finish().await;
 }
 
 /// The person who wanted the change made anew may take the earlier one after all.

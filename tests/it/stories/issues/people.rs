@@ -20,7 +20,7 @@ async fn job_of(world: &World, number: u64) -> Job {
 }
 
 /// The kinds of the events that are open for the delivery of an issue.
-async fn open_events(world: &World, number: u64) -> Vec<String> {
+pub(super) async fn open_events(world: &World, number: u64) -> Vec<String> {
     let asked = EventQuery {
         after: None,
         job: None,

@@ -1,8 +1,6 @@
 //! What people decide at checkpoints, and the phases after the merge.
 
-use domain::delivery::{
-    self as deliveries, Deploy, Endpoint, Observe, Part, PullEnd, Reason, RunStatus,
-};
+use domain::delivery::{self as deliveries, Deploy, Endpoint, Part, PullEnd, Reason, RunStatus};
 use domain::job::{WaitParty, WaitReason};
 use engine::backend::Error;
 use jiff::SignedDuration;
@@ -11,7 +9,7 @@ use sandbox::github::{Conclusion, DeploymentState};
 use super::*;
 
 /// Without a person, as far as its settings change nothing.
-async fn alone(change: impl FnOnce(&mut Rules)) -> (World, u64) {
+pub(super) async fn alone(change: impl FnOnce(&mut Rules)) -> (World, u64) {
     let source = taking(|rules| {
         rules.checkpoints = Checkpoints::none();
         change(rules);
@@ -21,7 +19,7 @@ async fn alone(change: impl FnOnce(&mut Rules)) -> (World, u64) {
     (world, number)
 }
 
-async fn merge_commit(world: &World, number: u64) -> String {
+pub(super) async fn merge_commit(world: &World, number: u64) -> String {
     let found = delivery(world, number).await.expect("a delivery");
     match found.pull_seen().and_then(|pull| pull.end.clone()) {
         Some(PullEnd::Merged {
@@ -245,6 +243,11 @@ async fn an_issue_means_its_newest_delivery() {
         .sandbox
         .github()
         .reopen(world.clock.now(), REPO, number);
+    // Only an order takes it once more.
+    world.pass(MINUTE * 5).await;
+    let any = DeliveryQuery::default();
+    let all = world.backend.list_deliveries(&any, None, 10).await;
+    assert_eq!(all.expect("a list").deliveries.len(), 1);
     let second = create().await.expect("another one");
     assert!(create().await.is_err(), "the second one is open");
     let named = world.backend.find_delivery(&issue.to_string()).await;
@@ -262,21 +265,6 @@ async fn an_issue_means_its_newest_delivery() {
         .await
         .expect("a delivery");
     assert_eq!(ended.value.closed, Some(Closed::IssueClosed));
-    world.finish().await;
-}
-
-#[tokio::test]
-async fn what_was_deployed_is_observed_for_its_time() {
-    let soak = SignedDuration::from_mins(30);
-    let (world, number) = alone(|rules| {
-        rules.endpoint = "observe".parse().expect("an endpoint");
-        rules.observe = Observe::Soak(soak);
-    })
-    .await;
-    until(&world, number, "observe/running").await;
-    let began = world.clock.now();
-    until(&world, number, "close/succeeded").await;
-    assert!(world.clock.now() >= began + soak);
     world.finish().await;
 }
 
@@ -378,12 +366,18 @@ async fn a_rejected_change_is_a_new_attempt_and_the_older_pull_request_is_closed
     until(&world, number, "implement/succeeded").await;
     let second = delivery(&world, number).await.expect("a delivery");
     assert_eq!(second.attempt, 2);
-    assert_ne!(second.task.pull.as_ref(), Some(&first));
+    let newer = second.task.pull.expect("a pull request");
+    assert_ne!(newer, first);
     order(&world, number, Act::APPROVE).await;
     until(&world, number, "close/succeeded").await;
     world.pass(MINUTE * 10).await;
     let github = world.sandbox.github();
     assert_eq!(github.is_closed(REPO, first.number), Some(true));
+    let comments = world.pull(first.number).comments;
+    let [pointer] = &comments[..] else {
+        panic!("{comments:?}");
+    };
+    assert!(pointer.body.contains(&newer.url()), "{pointer:?}");
     let counters = world.sandbox.counters();
     assert_eq!((counters.creates, counters.merges), (2, 1));
     world.finish().await;

@@ -256,6 +256,34 @@ fn approval_read_before_its_plan_counts() {
     assert_eq!(story.watch().log.plan, None);
 }
 
+/// It may have been made and approved between two polls. What was ordered here was seen before, and any other job has no
+/// use for it.
+#[test]
+fn a_plan_that_is_approved_elsewhere_is_kept_for_a_delivery() {
+    let kept = |story: &Story| {
+        let approved = story.watch().log.approved_plan.as_ref();
+        approved.map(|approved| approved.plan.id.to_string())
+    };
+    let delivery = crate::ids::DeliveryId::of_issue(&new_job().repo, 12);
+    for (delivery, wanted) in [(None, None), (Some(delivery.clone()), Some("p1"))] {
+        let mut story = Story::new();
+        story.job.delivery = delivery;
+        story.log = vec![planned("p1", 5), approved("p1", 8)];
+        story.poll(10, "IN_PROGRESS");
+        assert_eq!(kept(&story).as_deref(), wanted);
+        story.log.push(planned("p2", 20));
+        story.poll(25, WAITING);
+        assert_eq!(kept(&story), None, "another one waits");
+    }
+
+    let mut ordered = waiting(PlanApproval::Auto);
+    ordered.job.delivery = Some(delivery);
+    ordered.poll(10, WAITING);
+    ordered.log.push(approved("p1", 12));
+    ordered.poll(15, "IN_PROGRESS");
+    assert_eq!(kept(&ordered), None);
+}
+
 #[test]
 fn a_pull_request_shows_that_no_plan_waits() {
     let mut story = waiting(PlanApproval::Agent);

@@ -331,18 +331,23 @@ fn talk() -> SessionLog {
             text: "Which database?".to_owned(),
         }),
         user_at: Some(AT),
-        plan: Some(PendingPlan {
-            at: AT,
-            plan: plan(),
-            cut: true,
-            worked_on: true,
-        }),
+        plan: Some(shown_plan()),
+        approved_plan: Some(shown_plan()),
         plan_approved_at: Some(AT),
         completed: Some(mark()),
         failed: Some("no space left".to_owned()),
         failed_at: Some(AT),
         last_words: Some("said it is done".to_owned()),
         worked_at: Some(AT),
+    }
+}
+
+fn shown_plan() -> PendingPlan {
+    PendingPlan {
+        at: AT,
+        plan: plan(),
+        cut: true,
+        worked_on: true,
     }
 }
 

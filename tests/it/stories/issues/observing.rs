@@ -1,0 +1,49 @@
+//! What was deployed is observed for its time, unless a check of the merge commit fails before.
+
+use domain::delivery::Observe;
+use jiff::SignedDuration;
+use sandbox::github::{CheckState, Conclusion};
+
+use super::phases::{alone, merge_commit};
+use super::*;
+
+const SOAK: SignedDuration = SignedDuration::from_mins(30);
+
+async fn observed() -> (World, u64) {
+    let (world, number) = alone(|rules| {
+        rules.endpoint = "observe".parse().expect("an endpoint");
+        rules.observe = Observe::Soak(SOAK);
+    })
+    .await;
+    until(&world, number, "observe/running").await;
+    (world, number)
+}
+
+#[tokio::test]
+async fn what_was_deployed_is_observed_for_its_time() {
+    let (world, number) = observed().await;
+    let began = world.clock.now();
+    until(&world, number, "close/succeeded").await;
+    assert!(world.clock.now() >= began + SOAK);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_check_of_the_merge_commit_that_fails_meanwhile_closes_nothing() {
+    let (world, number) = observed().await;
+    world.pass(MINUTE * 10).await;
+    assert_eq!(place(&world, number).await, "observe/running");
+    let sha = merge_commit(&world, number).await;
+    let github = world.sandbox.github();
+    let failed = CheckState::Completed(Conclusion::Failure);
+    github.set_check(world.clock.now(), REPO, (&sha, "smoke"), failed);
+    until(&world, number, "observe/failed").await;
+    let found = delivery(&world, number).await.expect("a delivery");
+    let code = found.error.expect("a failure").code;
+    assert_eq!(code, domain::delivery::Fault::ObserveFailed);
+    world.pass(hour(1)).await;
+    assert_eq!(place(&world, number).await, "observe/failed");
+    assert_eq!(github.is_closed(REPO, number), Some(false));
+    assert_eq!(world.wake_names(), ["error/phase_failed"]);
+    world.finish().await;
+}

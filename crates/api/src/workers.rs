@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use client::wire::{IntakeResult, WorkerView, Workers};
 use dashboard::SourceState;
-use domain::intake::{self, ReadingResult};
+use domain::intake::ReadingResult;
 use domain::redact::presentable;
 use domain::webhook_activity;
 
@@ -53,7 +53,7 @@ fn worker(state: &SourceState) -> WorkerView {
         Some(ReadingResult::Skipped) | None => (None, None),
     };
     let repo = &source.repo;
-    let interval = intake::read_every(feed.is_arriving()).as_secs();
+    let interval = intake.interval(feed.is_arriving()).as_secs();
     WorkerView {
         name: format!("intake:{repo}"),
         label: format!("Issues of {repo}"),

@@ -151,7 +151,7 @@ pub struct Delivery {
     /// What was said when it was last sent back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
-    /// The number of the session that works on it, from 1.
+    /// The number of its present attempt, from 1; one that got no session is counted, too.
     pub attempt: u32,
     /// How often its review sent it back.
     pub review_round: u32,

@@ -11,15 +11,16 @@ use crate::when::plus;
 /// How often issues are read where no webhooks arrive.
 pub const READ_EVERY: SignedDuration = SignedDuration::from_secs(60);
 
-/// How often issues are read while webhooks arrive, or after a reading that failed or was left out.
+/// How often issues are read while webhooks arrive, or after a reading that was left out.
 pub const READ_SELDOM: SignedDuration = SignedDuration::from_mins(10);
 
-/// How often issues are read where webhooks arrive, or do not.
-pub fn read_every(has_webhooks: bool) -> SignedDuration {
-    if has_webhooks {
-        READ_SELDOM
-    } else {
-        READ_EVERY
+/// How often issues are read after a reading with a result, where webhooks arrive or do not. One that failed is tried again soon in
+/// any case.
+fn read_every(result: &ReadingResult, has_webhooks: bool) -> SignedDuration {
+    match result {
+        ReadingResult::Read { .. } if has_webhooks => READ_SELDOM,
+        ReadingResult::Read { .. } | ReadingResult::Failed(_) => READ_EVERY,
+        ReadingResult::Skipped => READ_SELDOM,
     }
 }
 
@@ -96,11 +97,12 @@ impl Intake {
         (created, closed): (u32, u32),
         (now, has_webhooks): (Timestamp, bool),
     ) -> Self {
-        let wait = read_every(has_webhooks);
+        let result = ReadingResult::Read { created, closed };
+        let wait = read_every(&result, has_webhooks);
         Self {
             label: Some(label.clone()),
             read_to: self.read_to.max(read_to),
-            ..self.ended(ReadingResult::Read { created, closed }, (now, wait))
+            ..self.ended(result, (now, wait))
         }
     }
 
@@ -112,7 +114,8 @@ impl Intake {
         (now, asked_wait): (Timestamp, Option<SignedDuration>),
     ) -> Self {
         let result = ReadingResult::Failed(presentable(why, ERROR_CHARS_MAX));
-        let wait = asked_wait.map_or(READ_EVERY, |wait| wait.clamp(WAIT_MIN, READ_EVERY));
+        let usual = read_every(&result, false);
+        let wait = asked_wait.map_or(usual, |wait| wait.clamp(WAIT_MIN, usual));
         self.ended(result, (now, wait))
     }
 
@@ -128,7 +131,19 @@ impl Intake {
     /// The source is paused.
     #[must_use]
     pub fn skipped(&self, now: Timestamp) -> Self {
-        self.ended(ReadingResult::Skipped, (now, READ_SELDOM))
+        let result = ReadingResult::Skipped;
+        let wait = read_every(&result, false);
+        self.ended(result, (now, wait))
+    }
+
+    /// How often its issues are read now, where webhooks arrive or do not.
+    pub fn interval(&self, has_webhooks: bool) -> SignedDuration {
+        let before_the_first = ReadingResult::Read {
+            created: 0,
+            closed: 0,
+        };
+        let last = self.last.as_ref().map(|last| &last.result);
+        read_every(last.unwrap_or(&before_the_first), has_webhooks)
     }
 
     fn ended(&self, result: ReadingResult, (now, wait): (Timestamp, SignedDuration)) -> Self {
@@ -183,6 +198,22 @@ mod tests {
         assert_eq!(failed(Some(0)).due, Some(at(190)));
         assert_eq!(failed(Some(3_000)).due, Some(at(240)));
         assert_eq!(read.skipped(at(180)).since(&own), read.since(&own));
+    }
+
+    #[test]
+    fn the_interval_is_the_wait_for_the_next_reading() {
+        let (own, none, now) = (label("gaffer"), Intake::default(), at(180));
+        for (has_webhooks, usual) in [(false, READ_EVERY), (true, READ_SELDOM)] {
+            assert_eq!(none.interval(has_webhooks), usual);
+            for (intake, every) in [
+                (none.read((&own, None), (0, 0), (now, has_webhooks)), usual),
+                (none.failed("GitHub answers 502", (now, None)), READ_EVERY),
+                (none.skipped(now), READ_SELDOM),
+            ] {
+                assert_eq!(intake.interval(has_webhooks), every, "{intake:?}");
+                assert_eq!(intake.due, Some(plus(now, every)), "{intake:?}");
+            }
+        }
     }
 
     #[test]

@@ -6,6 +6,9 @@ use domain::ids::RepoName;
 use domain::intake::Intake;
 use domain::policy::Source;
 use domain::token::Scope;
+use domain::webhook_activity::WebhookActivity;
+use engine::backend::IndexEntry;
+use engine::keys;
 use engine::ports::Clock;
 use engine::work::Work;
 use jiff::SignedDuration;
@@ -312,6 +315,19 @@ async fn workers_tell_their_last_result_or_their_last_error() {
     let failed = worker().await;
     assert_eq!(failed["last_result"], Value::Null);
     assert_eq!(failed["last_error"], "GitHub answers 502");
+    assert_eq!(failed["interval_seconds"], 60);
+    save(&world, |it| it.skipped(now)).await;
+    assert_eq!(worker().await["interval_seconds"], 600);
+    // With webhooks, a reading that failed is tried again as soon as ever.
+    let mut unit = world.backend.unit();
+    let heard = WebhookActivity { webhook_at: now };
+    let key = keys::webhook_activity(&repo());
+    unit.put(key, &heard, None, IndexEntry::default());
+    world.backend.commit(unit).await.unwrap();
+    save(&world, |it| it.read((&label, None), (0, 0), (now, true))).await;
+    assert_eq!(worker().await["interval_seconds"], 600);
+    save(&world, |it| it.failed("GitHub answers 502", (now, None))).await;
+    assert_eq!(worker().await["interval_seconds"], 60);
 }
 
 #[tokio::test]

@@ -238,6 +238,13 @@ fn a_delivery_is_started_cancelled_and_tried_again() {
     assert_eq!(again["delivery"]["feedback"], "keep the old route");
     let told = world.refused(&["delivery", "wait", &id, "--within", "1s"]);
     assert_eq!((told.exit, told.code.as_str()), (1, "still_waiting"));
+    for name in [id.as_str(), "acme/shop#12"] {
+        let told = world.json(&["logs", "--delivery", name]);
+        assert_eq!(told["delivery_id"], id.as_str());
+        let by_hand = json!("failed, by person at the command line");
+        let mut entries = told["entries"].as_array().unwrap().iter();
+        assert!(entries.any(|it| it["outcome"] == by_hand), "{told}");
+    }
 }
 
 #[test]

@@ -129,7 +129,7 @@ pub struct DeliveryView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<form::JobId>")]
     pub asking_job_id: Option<JobId>,
-    /// The number of the session that works on it, from 1.
+    /// The number of its present attempt, from 1; one that got no session is counted, too.
     pub attempt: u32,
     /// How often its review sent it back.
     pub review_round: u32,

@@ -26,7 +26,7 @@ pub struct WorkerView {
     pub repo: RepoName,
     /// Whether it reads: the source has an intake label and is not paused.
     pub enabled: bool,
-    /// How often it reads now, in seconds: seldom while webhooks arrive.
+    /// How often it reads now, in seconds: seldom while webhooks arrive and nothing fails, or while its source is paused.
     pub interval_seconds: u64,
     /// When it last read, or left the reading out.
     #[schemars(with = "Option<form::Moment>")]

@@ -206,20 +206,30 @@ fn is_rejectable(delivery: &Delivery) -> bool {
     is_rejected && delivery.run_status == RunStatus::Succeeded
 }
 
-/// A person may ask for more sessions than the source allows.
+/// So many attempts without a session are left to the agent: what gets none again and again is for a person.
+const WITHOUT_SESSION_MAX: u32 = 5;
+
+/// A person may ask for more sessions than the source allows. An attempt that got no session uses none of them up.
 fn retry(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> {
     let has_ended = |job: &super::JobGlimpse| matches!(job.work, Work::Ended(_));
     let is_over = delivery.job_seen().is_some_and(has_ended) || delivery.has_lost_session();
-    if is_over && delivery.attempt >= rules.attempts && !by.is_person() {
-        let used = match rules.attempts {
-            1 => "its only attempt".to_owned(),
-            more => format!("its {more} attempts"),
-        };
-        let sentence =
-            format!("the delivery has used {used}: only a person may ask for another one");
-        return Err(("attempts_used_up", sentence));
+    if !is_over || by.is_person() {
+        return Ok(());
     }
-    Ok(())
+    let used = delivery.attempts_with_session();
+    let without = delivery.attempt.saturating_sub(used);
+    let what = if used >= rules.attempts {
+        match rules.attempts {
+            1 => "has used its only attempt".to_owned(),
+            more => format!("has used its {more} attempts"),
+        }
+    } else if without >= WITHOUT_SESSION_MAX {
+        format!("got no session in {without} attempts")
+    } else {
+        return Ok(());
+    };
+    let sentence = format!("the delivery {what}: only a person may ask for another one");
+    Err(("attempts_used_up", sentence))
 }
 
 /// Refuses the reason of a retry that is legal without one. After a review it sends the change back, which only a person

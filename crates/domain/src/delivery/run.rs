@@ -1,10 +1,12 @@
 //! One execution of a phase, and the plan that one of them made.
 
+use std::collections::BTreeSet;
+
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::text::{one_line, short};
-use super::{Executor, Phase, TranscriptState, Verdict};
+use super::{Delivery, Executor, Phase, TranscriptState, Verdict};
 use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, RunId, SessionId};
 use crate::job::{self, EndReason, Job, Origin};
 use crate::session::{self, PlanStep, SessionState};
@@ -74,6 +76,19 @@ impl Run {
     /// How long it took; none while it runs.
     pub fn duration(&self) -> Option<SignedDuration> {
         self.ended_at.map(|end| end.duration_since(self.created_at))
+    }
+}
+
+impl Delivery {
+    /// How many of its attempts had a session, as far as was seen.
+    pub(super) fn attempts_with_session(&self) -> u32 {
+        let has_session = |run: &&Run| match run.mode {
+            Mode::Plan | Mode::Implement => run.session.is_some(),
+            Mode::Review | Mode::Verify | Mode::Deploy | Mode::Observe | Mode::Execution => false,
+        };
+        let runs = self.runs.iter().filter(has_session);
+        let attempts: BTreeSet<u32> = runs.map(|run| run.attempt).collect();
+        u32::try_from(attempts.len()).unwrap_or(u32::MAX)
     }
 }
 

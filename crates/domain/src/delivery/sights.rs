@@ -250,6 +250,10 @@ fn issue_closed(moving: &mut Moving<'_>, session_read_at: Option<Timestamp>) {
 /// The merge of one part closes the issue of them all, and the others go on. A closed issue closes what was split only
 /// once each part was read since, and none of them is merged.
 fn parts_read(moving: &mut Moving<'_>, sight: PartsSight) {
+    // What was not split has a pull request of its own, which tells.
+    if moving.delivery.children.is_empty() {
+        return;
+    }
     let (closed_at, by) = match &moving.delivery.trouble {
         Some(IssueTrouble::Closed { at, by }) => (*at, closer(by.as_deref())),
         Some(IssueTrouble::Unreadable(_) | IssueTrouble::LeftOpen(_)) | None => return,

@@ -4,8 +4,8 @@ use super::*;
 use crate::delivery::tests::{World, command, job, new_delivery, pull_ref};
 use crate::delivery::{
     Act, Actor, Checkpoints, CheckpointsBy, Checks, ChildState, Closed, CommandKind, Delivery,
-    Endpoint, Executor, Input, IssueSight, IssueState, JobEnd, Observe, Part, Phase, PlanBy,
-    ProviderReport, PullEnd, Review, ReviewBy, ReviewSight, ReviewState, Rules, RunResult,
+    Endpoint, Executor, Input, IssueSight, IssueState, JobEnd, Observe, Part, PartsSight, Phase,
+    PlanBy, ProviderReport, PullEnd, Review, ReviewBy, ReviewSight, ReviewState, Rules, RunResult,
     RunStatus, SPANS_MAX, Sight, Verdict as Judged, Work, apply, create, due, gate, legal, wants,
 };
 
@@ -48,6 +48,11 @@ fn input(delivery: &Delivery, happening: &DeliveryHappening, n: usize, now: Time
             let id = child.map_or(delivery.id.clone(), |child| child.id.clone());
             Input::Child(id, *state)
         }
+        DeliveryHappening::Parts(is_any_merged, is_known) => Input::Parts(PartsSight {
+            is_any_merged: *is_any_merged,
+            read_at: is_known.then_some(now),
+        }),
+        DeliveryHappening::AskedFor(why) => Input::AskedFor(why.clone()),
         DeliveryHappening::Provider(phase, report) => Input::Provider(*phase, report.clone()),
         DeliveryHappening::Cancelled => Input::Cancelled(Actor::person("kim")),
         DeliveryHappening::Deadline => Input::Deadline,
@@ -195,6 +200,12 @@ fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
+/// Whether it went on from where something was refused: refused once more, that is about where it is now.
+fn is_refused_elsewhere(before: &Delivery, after: &Delivery, input: &Input) -> bool {
+    let has_moved = after.phase_runs.len() > before.phase_runs.len();
+    has_moved && matches!(input, Input::AskedFor(Some(_)))
+}
+
 /// For what an order is refused that is legal.
 const ODD: [&str; 4] = [
     "head_moved",
@@ -233,7 +244,9 @@ fn play(mut delivery: Delivery, rules: &Rules, story: Story) -> Result<Delivery,
         prop_assert!(after.version >= delivery.version);
         prop_assert_eq!(after.version > delivery.version, after != delivery);
         let again = apply(&after, &input, now, rules).unwrap();
-        prop_assert_eq!(&again.aggregate, &after);
+        if !is_refused_elsewhere(&delivery, &after, &input) {
+            prop_assert_eq!(&again.aggregate, &after);
+        }
         check_terminal(&delivery, &after);
         check_spans(&delivery, &after);
         check_bounds(&delivery, &after, (rules, &input));

@@ -20,21 +20,68 @@ const EXAMPLES: &str = "10";
 const PATIENCE: &str = "30";
 
 /// Routes that hold an empty answer open for up to 20 seconds.
-const WAITING: [&str; 2] = ["take_wakes", "list_events"];
+const WAITING: [&str; 3] = ["take_wakes", "list_events", "delivery_events"];
 
 /// Checks of each answer. Omitted is what a document cannot say: which ids and cursors exist, and that `{job}:say`
 /// and `{job}` are one path to the router.
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance,negative_data_rejection,missing_required_header,unsupported_method,ignored_auth";
 
+/// Deliveries that are there. Orders about the open ones are taken, and nothing is carried out: their source is paused.
+struct DeliveryExamples {
+    /// Waits for its start.
+    open: String,
+    /// Has begun, and is there to be cancelled, which in the end closes it.
+    begun: String,
+    /// Is closed, and has runs with something to show.
+    over: String,
+}
+
+impl DeliveryExamples {
+    fn on(stage: &Stage, url: &str) -> Self {
+        let set = |how: &[&str]| {
+            let set = ["source", "set", "acme/shop"];
+            stage.world.run(&[&set[..], how].concat()).ok();
+        };
+        let order = |what: &[&str]| {
+            let order = [&["delivery"][..], what, &["--url", url]].concat();
+            let answer = stage.world.json(&order);
+            answer["delivery"]["id"].as_str().unwrap().to_owned()
+        };
+        let create = || order(&["create", "Add a search box", "--repo", "acme/shop"]);
+        set(&["--no-checkpoints", "--review-by", "nobody"]);
+        set(&["--endpoint", "implement"]);
+        let over = create();
+        order(&["wait", &over, "--until", "closed", "--within", "5m"]);
+        set(&["--checkpoint", "plan", "--plan-by", "human"]);
+        let (open, begun) = (create(), create());
+        order(&["start", &begun]);
+        stage.world.run(&["source", "pause", "acme/shop"]).ok();
+        Self { open, begun, over }
+    }
+
+    /// The one that a path is about. Only a closed one reads no session that it would collect.
+    fn of(&self, path: &str) -> &str {
+        if path.contains("/runs/") || path.ends_with("/collect") {
+            &self.over
+        } else if path.ends_with("/cancel") || path.ends_with("/retry") {
+            &self.begun
+        } else {
+            &self.open
+        }
+    }
+}
+
 /// The document with things that are there as its examples, so that not everything is unknown to the API.
-fn with_examples(job: &str, event: &Value) -> Value {
+fn with_examples(job: &str, event: &Value, deliveries: &DeliveryExamples) -> Value {
     let mut document: Value = serde_json::from_str(DOCUMENT).unwrap();
-    let examples = [
-        ("job", json!(job)),
-        ("event", event.clone()),
-        ("agent", json!("zai")),
-    ];
-    for operations in document["paths"].as_object_mut().unwrap().values_mut() {
+    for (path, operations) in document["paths"].as_object_mut().unwrap() {
+        let examples = [
+            ("job", json!(job)),
+            ("event", event.clone()),
+            ("agent", json!("zai")),
+            ("delivery", json!(deliveries.of(path))),
+            ("run", json!("latest")),
+        ];
         let Some(parts) = operations.get_mut("parameters") else {
             continue;
         };
@@ -61,7 +108,8 @@ fn nothing_that_the_document_leads_to_breaks_the_door() {
     stage.until(&up, &job, &["merged"]);
     let events = stage.world.json(&["job", "events", &job, "--url", &url]);
     let event = &events["events"][0]["event_id"];
-    let document = with_examples(&job, event);
+    let deliveries = DeliveryExamples::on(&stage, &url);
+    let document = with_examples(&job, event, &deliveries);
     let routes = operations(&document);
     let path = stage.world.file("openapi.json", &document.to_string());
     let token = ["token", "create", "fuzz", "--scope", "admin"];
@@ -100,6 +148,10 @@ fn nothing_that_the_document_leads_to_breaks_the_door() {
         assert!(said.contains(&format!("Tested: {tested}\n")), "{said}");
     }
     assert_ne!(stage.state(&up, &job), "");
+    // Orders reached it: it has begun, and nothing but an order begins it.
+    let show = ["delivery", "show", &deliveries.open, "--url", &url];
+    let shown = stage.world.json(&show);
+    assert_ne!(shown["delivery"]["run_status"], "pending", "{shown}");
     assert_eq!(up.stop(), Some(0));
 }
 

@@ -81,26 +81,37 @@ fn a_round_without_anything_new_fails() {
     assert_eq!(fault(&world), Fault::NoNewCommit);
 }
 
+/// The job of its present attempt is seen to have ended, with a session or before there was one.
+fn ends(world: &mut World, end: JobEnd, has_session: bool) -> String {
+    let mut input = job(&world.delivery, Work::Ended(end), None);
+    if let Input::Job(sight, _) = &mut input {
+        sight.session = has_session.then(session);
+    }
+    world.take(&input).unwrap()
+}
+
 #[test]
 fn an_ended_session_is_followed_by_another() {
     let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
     let job = world.delivery.task.job.clone();
-    for (attempt, end) in [
-        JobEnd::Failed("no disk".to_owned()),
-        JobEnd::Lost,
-        JobEnd::Canceled("eve".to_owned()),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        assert_eq!(world.sees(Work::Ended(end), None), "plan/failed");
+    let eve = || JobEnd::Canceled("eve".to_owned());
+    let refused = || JobEnd::Refused("no quota".to_owned());
+    for (end, has_session, is_last) in [
+        (JobEnd::Failed("no disk".to_owned()), true, false),
+        // What got no session is no attempt that the source would count.
+        (refused(), false, false),
+        (eve(), false, false),
+        (JobEnd::Lost, true, false),
+        (eve(), true, true),
+    ] {
+        assert_eq!(ends(&mut world, end, has_session), "plan/failed");
         let zai = Actor::agent("zai");
         let allowed = world.orders(zai, Act::Retry { reason: None });
-        if attempt < 2 {
+        if is_last {
+            assert_eq!(allowed, Err("attempts_used_up"));
+        } else {
             assert_eq!(allowed, Ok("plan/running".to_owned()));
             assert_eq!(world.delivery.task.job, job);
-        } else {
-            assert_eq!(allowed, Err("attempts_used_up"));
         }
     }
     // A person may ask for more.
@@ -108,8 +119,31 @@ fn an_ended_session_is_followed_by_another() {
     assert_eq!(world.delivery.task.job, job);
     assert_eq!(
         (world.delivery.attempt, world.delivery.task.attempt),
-        (4, 4)
+        (6, 6)
     );
+}
+
+#[test]
+fn what_gets_no_session_again_and_again_is_for_a_person() {
+    let mut world = World::new(Rules {
+        attempts: 1,
+        ..rules(&[], "verify", ReviewBy::Agent)
+    });
+    for attempt in 1..=5 {
+        let refused = JobEnd::Refused("no quota".to_owned());
+        assert_eq!(ends(&mut world, refused, false), "plan/failed");
+        let retry = Act::Retry { reason: None };
+        let input = command(&format!("z{attempt}"), Actor::agent("zai"), retry);
+        let allowed = world.take(&input).map_err(|refused| refused.sentence);
+        match allowed {
+            Ok(place) => assert_eq!((place.as_str(), attempt < 5), ("plan/running", true)),
+            Err(sentence) => {
+                assert_eq!(attempt, 5, "{sentence}");
+                assert!(sentence.contains("no session in 5 attempts"), "{sentence}");
+            }
+        }
+    }
+    assert_eq!(world.kim(Act::Retry { reason: None }), "plan/running");
 }
 
 #[test]

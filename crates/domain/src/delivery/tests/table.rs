@@ -115,12 +115,81 @@ fn commands() -> Vec<(&'static str, Act)> {
     ]
 }
 
-/// Everything else that can come in.
-fn sights(delivery: &Delivery) -> Vec<(&'static str, Input)> {
-    let mut all = job_sights(delivery);
-    all.extend(pull_sights());
-    all.extend(other_sights(delivery.phase));
-    all
+/// What may come in, each time one after the other.
+type Rows = Vec<(&'static str, Vec<Input>)>;
+
+/// Everything that can come in, with the delivery to which it does: in the cell, and with more behind it where an input is about that.
+fn rows(delivery: &Delivery) -> Vec<(Delivery, Rows)> {
+    let commands = commands().into_iter();
+    let mut single: Vec<(&'static str, Input)> = commands
+        .map(|(name, act)| (name, command("x", kim(), act)))
+        .collect();
+    single.extend(job_sights(delivery));
+    single.extend(pull_sights());
+    single.extend(other_sights(delivery.phase));
+    let single = single.into_iter().map(|(name, input)| (name, vec![input]));
+    let reviewed = asked_of_jules(delivery.clone());
+    let split = split_in_two(delivery.clone());
+    let whole = without_pull(delivery.clone());
+    vec![
+        (delivery.clone(), single.chain(closing_rows()).collect()),
+        (reviewed, review_rows()),
+        (split, part_rows(delivery)),
+        (refused_often(delivery.clone()), refusal_rows()),
+        (whole, session_rows(delivery)),
+    ]
+}
+
+/// The job that reviews.
+fn reviewer() -> JobId {
+    JobId::from_ulid(ulid::Ulid(7))
+}
+
+/// The same delivery, where a session of Jules was asked to review its head; where a review is blocked, it is that session that
+/// asks.
+fn asked_of_jules(mut delivery: Delivery) -> Delivery {
+    delivery.rules.review_by = Some(ReviewBy::Jules);
+    let is_asking = (delivery.phase, delivery.run_status) == (Phase::Review, RunStatus::Blocked);
+    let asked = delivery.review.asked.as_mut().unwrap();
+    asked.by = ReviewBy::Jules;
+    asked.job = Some(reviewer());
+    asked.has_question = is_asking;
+    if is_asking {
+        delivery.seen.job.as_mut().unwrap().work = Work::Resting(None);
+    }
+    delivery
+}
+
+/// The same delivery, where it can have been split: at its plan, until its parts are over.
+fn split_in_two(mut delivery: Delivery) -> Delivery {
+    let is_open = matches!(delivery.run_status, RunStatus::Running | RunStatus::Failed);
+    if delivery.phase == Phase::Plan && is_open {
+        let child = |place| Child {
+            id: DeliveryId::of_child(&new_delivery().id, place),
+            summary: "Half of it".to_owned(),
+            acceptance_criteria: Vec::new(),
+            state: ChildState::Open,
+        };
+        delivery.children = vec![child(0), child(1)];
+    }
+    delivery
+}
+
+/// The same delivery, where what it needs was refused almost as often as it may be.
+fn refused_often(mut delivery: Delivery) -> Delivery {
+    delivery.refused = Some(Refusal {
+        why: "busy".to_owned(),
+        times: REFUSALS_MAX - 1,
+        at: at(5_000),
+    });
+    delivery
+}
+
+/// The same delivery, whose session has made no pull request that is known.
+fn without_pull(mut delivery: Delivery) -> Delivery {
+    delivery.task.pull = None;
+    delivery.seen.pull = None;
+    delivery
 }
 
 /// What can be seen of its job.
@@ -144,9 +213,29 @@ fn job_sights(delivery: &Delivery) -> Vec<(&'static str, Input)> {
         ),
         ("job: is gone", seen(ends(JobEnd::Lost), None)),
         (
+            "job: refused",
+            seen(ends(JobEnd::Refused("no quota".to_owned())), None),
+        ),
+        (
             "job: cancelled",
             seen(ends(JobEnd::Canceled("eve".to_owned())), None),
         ),
+        ("job: merged", seen(ends(JobEnd::Merged), Some(pull_ref()))),
+        (
+            "job: pull request closed",
+            seen(ends(JobEnd::PullClosed), Some(pull_ref())),
+        ),
+        (
+            "job: completed",
+            seen(ends(JobEnd::Completed), Some(pull_ref())),
+        ),
+        ("job: approved on Jules's page", {
+            let mut seen = seen(Work::Working, None);
+            if let Input::Job(sight, _) = &mut seen {
+                sight.glimpse.approved_elsewhere = true;
+            }
+            seen
+        }),
         ("job: of an earlier attempt failed", {
             let mut earlier = delivery.clone();
             earlier.task.attempt = 0;
@@ -194,10 +283,7 @@ fn other_sights(phase: Phase) -> Vec<(&'static str, Input)> {
     };
     vec![
         ("issue: open", issue(IssueState::Open)),
-        (
-            "issue: closed",
-            issue(IssueState::Closed(Some("eve".to_owned()))),
-        ),
+        ("issue: closed", closed()),
         (
             "issue: unreadable",
             issue(IssueState::Unreadable("404".to_owned())),
@@ -216,17 +302,135 @@ fn other_sights(phase: Phase) -> Vec<(&'static str, Input)> {
         ),
         ("parent cancelled", Input::Cancelled(kim())),
         ("time passes", Input::Deadline),
+        (
+            "asked for: refused",
+            Input::AskedFor(Some("busy".to_owned())),
+        ),
     ]
 }
 
-/// What an input leads to: the new spans, and what is said of the session.
-fn outcome(delivery: &Delivery, input: &Input) -> String {
-    let own = delivery.rules.clone();
-    let step = match apply(delivery, input, at(6_000), &own) {
-        Ok(step) => step,
-        Err(refused) => return format!("refused: {}", refused.code),
+/// Its issue was read at second 5,000, and is closed.
+fn closed() -> Input {
+    Input::Issue(IssueSight {
+        read_at: at(5_000),
+        state: IssueState::Closed(Some("eve".to_owned())),
+    })
+}
+
+/// What its pull request shows after its issue was closed, which a merge does, too.
+fn closing_rows() -> Rows {
+    let then = |glimpse, second| vec![closed(), Input::Pull(Box::new(glimpse), at(second))];
+    let open = || pull('a', Checks::Passed);
+    vec![
+        ("issue: closed, pull read before", then(open(), 4_000)),
+        ("issue: closed, pull read since", then(open(), 5_500)),
+        (
+            "issue: closed, pull merged",
+            then(merged(Some("eve")), 4_000),
+        ),
+    ]
+}
+
+/// What its session shows after its issue was closed.
+fn session_rows(delivery: &Delivery) -> Rows {
+    let work = delivery.job_seen().unwrap().work.clone();
+    let then = |second| {
+        let mut seen = job(delivery, work.clone(), None);
+        if let Input::Job(_, read_at) = &mut seen {
+            *read_at = Some(at(second));
+        }
+        vec![closed(), seen]
     };
-    let after = step.aggregate;
+    vec![
+        ("issue: closed, session read before", then(4_000)),
+        ("issue: closed, session read since", then(5_500)),
+    ]
+}
+
+/// What the session that reviews shows.
+fn review_rows() -> Rows {
+    let seen = |job, state| {
+        let session = None;
+        Input::Review(ReviewSight {
+            job,
+            session,
+            state,
+        })
+    };
+    let said = |json: &str| ReviewState::Said(format!("```json\n{json}\n```"));
+    let pass = || said(r#"{"verdict":"pass","summary":"Good"}"#);
+    let not_pass =
+        said(r#"{"verdict":"not_pass","summary":"Not tested","feedback":"Test the cart."}"#);
+    let odd = ReviewState::Said("Merge it.".to_owned());
+    let failed = ReviewState::Failed("no disk".to_owned());
+    let pushed = Input::Pull(Box::new(pull('b', Checks::Passed)), at(5_000));
+    let other = JobId::from_ulid(ulid::Ulid(8));
+    vec![
+        (
+            "review: works",
+            vec![seen(reviewer(), ReviewState::Working)],
+        ),
+        ("review: asks", vec![seen(reviewer(), ReviewState::Asking)]),
+        ("review: pass", vec![seen(reviewer(), pass())]),
+        ("review: not_pass", vec![seen(reviewer(), not_pass)]),
+        ("review: malformed", vec![seen(reviewer(), odd)]),
+        ("review: failed", vec![seen(reviewer(), failed)]),
+        ("review: of another job", vec![seen(other, pass())]),
+        (
+            "review: of an earlier head",
+            vec![pushed, seen(reviewer(), pass())],
+        ),
+    ]
+}
+
+/// What is seen of the deliveries into which it was split.
+fn part_rows(delivery: &Delivery) -> Rows {
+    let part = |place, state| Input::Child(DeliveryId::of_child(&delivery.id, place), state);
+    let all = |state| vec![part(0, state), part(1, state)];
+    let then = |is_any_merged, second| {
+        let read_at = Some(at(second));
+        let parts = PartsSight {
+            is_any_merged,
+            read_at,
+        };
+        vec![closed(), Input::Parts(parts)]
+    };
+    vec![
+        ("part: failed", vec![part(0, ChildState::Failed)]),
+        ("part: cancelled", vec![part(0, ChildState::Cancelled)]),
+        ("part: closed", vec![part(0, ChildState::Closed)]),
+        ("part: given up", vec![part(0, ChildState::Abandoned)]),
+        (
+            "part: of another delivery",
+            vec![part(2, ChildState::Closed)],
+        ),
+        ("parts: closed", all(ChildState::Closed)),
+        ("parts: given up", all(ChildState::Abandoned)),
+        ("issue: closed, parts read before", then(false, 4_000)),
+        ("issue: closed, no part merged", then(false, 5_500)),
+        ("issue: closed, a part merged", then(true, 5_500)),
+    ]
+}
+
+/// What comes of asking for what it needs, which was refused before.
+fn refusal_rows() -> Rows {
+    let asked = |why: Option<&str>| Input::AskedFor(why.map(str::to_owned));
+    vec![
+        ("asked for: granted", vec![asked(None)]),
+        ("asked for: refused too often", vec![asked(Some("busy"))]),
+    ]
+}
+
+/// What inputs lead to: the new spans, and what is said of the session.
+fn outcome(delivery: &Delivery, inputs: &[Input]) -> String {
+    let own = delivery.rules.clone();
+    let mut after = delivery.clone();
+    for input in inputs {
+        match apply(&after, input, at(6_000), &own) {
+            Ok(step) => after = step.aggregate,
+            Err(refused) => return format!("refused: {}", refused.code),
+        }
+    }
     let spans = after.phase_runs.iter().skip(delivery.phase_runs.len());
     let span = |span: &PhaseRun| {
         let verdict = span
@@ -266,11 +470,11 @@ fn the_whole_table_is_kept() {
     for cell in cells() {
         let delivery = in_cell(cell);
         table.push_str(&format!("\n{}\n", place(&delivery)));
-        let commands = commands().into_iter();
-        let commands = commands.map(|(name, act)| (name, command("x", kim(), act)));
-        for (name, input) in commands.chain(sights(&delivery)) {
-            let line = format!("  {name:<35}{}\n", outcome(&delivery, &input));
-            table.push_str(&line);
+        for (from, rows) in rows(&delivery) {
+            for (name, inputs) in rows {
+                let line = format!("  {name:<35}{}\n", outcome(&from, &inputs));
+                table.push_str(&line);
+            }
         }
     }
     expect_file!["table.txt"].assert_eq(table.trim_start());

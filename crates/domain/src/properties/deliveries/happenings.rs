@@ -17,6 +17,10 @@ pub(super) enum DeliveryHappening {
     Issue(IssueState),
     Reviewed(ReviewState),
     Child(usize, ChildState),
+    /// Its parts were read: whether one is merged, and whether each is known as of now.
+    Parts(bool, bool),
+    /// What it needs was asked for, and refused if there is a reason.
+    AskedFor(Option<String>),
     Provider(Phase, ProviderReport),
     Cancelled,
     Deadline,
@@ -173,6 +177,10 @@ pub(super) fn happening() -> impl Strategy<Value = DeliveryHappening> {
         1 => issue.prop_map(DeliveryHappening::Issue),
         2 => reviewed.prop_map(DeliveryHappening::Reviewed),
         1 => (0usize..2, child).prop_map(|(place, state)| DeliveryHappening::Child(place, state)),
+        1 => (any::<bool>(), any::<bool>())
+            .prop_map(|(merged, known)| DeliveryHappening::Parts(merged, known)),
+        4 => proptest::option::weighted(0.9, Just("busy".to_owned()))
+            .prop_map(DeliveryHappening::AskedFor),
         4 => (provided, report).prop_map(|(phase, report)| DeliveryHappening::Provider(phase, report)),
         1 => Just(DeliveryHappening::Cancelled),
         3 => Just(DeliveryHappening::Deadline),

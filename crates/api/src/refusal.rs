@@ -143,7 +143,7 @@ impl From<NotNow> for Refused {
             }
             "too_many_attachments" => Self::field("attachments", code, &sentence),
             "no_team" | "team_too_large" => Self::field("to", code, &sentence),
-            "past_number" => Self::field("number", code, &sentence),
+            "past_number" | "far_number" => Self::field("number", code, &sentence),
             "no_persona" | "faulty_persona" | "not_in_batch" | "too_many_members" => {
                 Self::field("personas", code, &sentence)
             }

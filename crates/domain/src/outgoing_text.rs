@@ -10,7 +10,7 @@ pub use delivery::{
     delivery_task, delivery_title, given_plan, issue_comment, replaced_by, requested_change,
     review_task,
 };
-pub use resolving::{Leftover, anew_conflict, checks_task, resolving_task};
+pub use resolving::{Leftover, anew_conflict, anew_task, checks_task, resolving_task};
 pub use sprint::{
     MESSAGE_ROOM, PERSONA_BYTES_MAX, integration, integration_subject, left_out, mail_message,
     mail_unsealed, member_task, missing_pull, next_not_started, prompt_room, shown_whole,

@@ -38,7 +38,7 @@ pub use orders::{abort, held, integrate, integrate_now, must_be_woven, must_go_o
 pub(crate) use readiness::hindering;
 pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Verdict, Way, Woven};
 pub use rules::{Integration, NextSprint, OddSprints, Parallel, SprintMode, SprintRules};
-pub use seen::{awaited_until, must_be_read, without_pull};
+pub use seen::{awaited_until, must_be_read, never_made, without_pull};
 pub(crate) use sight::is_on_woven;
 pub use sight::{
     Glimpse, Landing, Sight, Sights, Work, failed_checks, glimpse, landing, sight, soon,

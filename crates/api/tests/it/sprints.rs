@@ -470,7 +470,11 @@ async fn what_cannot_be_started_is_refused_and_names_what_was_meant() {
     let never = refused(json!({ "personas": ["weaver"] })).await;
     assert_eq!(never.code(422), "not_in_batch");
     assert_eq!(never.json()["field"], "personas");
-    for (number, code) in [(json!(0), "bad_field"), (json!("x"), "bad_field")] {
+    for (number, code) in [
+        (json!(0), "bad_field"),
+        (json!("x"), "bad_field"),
+        (json!(1_001), "far_number"),
+    ] {
         let odd = refused(json!({ "number": number })).await;
         assert_eq!(odd.code(422), code);
         assert_eq!(odd.json()["field"], "number");

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use domain::ids::RepoName;
+use domain::ids::{PullRef, RepoName};
 use engine::machine::SystemClock;
 use engine::ports::{Clock, PullsRead};
 use engine::settings::Upstreams;
@@ -69,26 +69,44 @@ pub(super) async fn weave(args: &WeaveArgs, here: &CommandContext) -> Result<Wea
     ))
 }
 
+/// What to type.
+const AS_IN: &str = "type it as in `gaffer weave acme/shop 101 102`, or patches with `--local DIR`";
+
 /// The repository, and the numbers of its pull requests.
 fn asked(what: &[PathBuf]) -> Result<(RepoName, Vec<u64>)> {
     let mut words = what.iter().map(|word| word.display().to_string());
-    let next = "type it as in `gaffer weave acme/shop 101 102`, or patches with `--local DIR`";
     let first = words.next().unwrap_or_default();
     let repo: RepoName = first
         .parse()
-        .map_err(|error| Error::usage(format!("{first} names no repository: {error}"), next))?;
-    let mut numbers = Vec::new();
-    for word in words {
-        let number = word.strip_prefix('#').unwrap_or(&word);
-        let number = number.parse().ok().filter(|number| *number > 0);
-        let odd = || Error::usage(format!("{word} is no number of a pull request"), next);
-        numbers.push(number.ok_or_else(odd)?);
-    }
+        .map_err(|error| Error::usage(format!("{first} names no repository: {error}"), AS_IN))?;
+    let numbers = words.map(|word| number_in(&repo, &word));
+    let numbers = numbers.collect::<Result<Vec<u64>, Error>>()?;
     if numbers.is_empty() {
         let what = format!("it is not said which pull requests of {repo}");
-        return Err(Error::usage(what, next).into());
+        return Err(Error::usage(what, AS_IN).into());
     }
     Ok((repo, numbers))
+}
+
+/// The number of a pull request of a repository, which may be named with it, or by its address.
+fn number_in(repo: &RepoName, word: &str) -> Result<u64, Error> {
+    let named: Option<PullRef> = word.parse().ok().or_else(|| PullRef::from_url(word));
+    match named {
+        Some(pull) if pull.repo == *repo => Ok(pull.number),
+        Some(PullRef {
+            repo: other,
+            number,
+        }) => Err(Error::usage(
+            format!("{word} is of {other}, and only what is of {repo} is woven"),
+            format!("leave it out, or type `gaffer weave {other} {number}`"),
+        )),
+        None => {
+            let number = word.strip_prefix('#').unwrap_or(word);
+            let number = number.parse().ok().filter(|number| *number > 0);
+            let odd = || Error::usage(format!("{word} is no number of a pull request"), AS_IN);
+            number.ok_or_else(odd)
+        }
+    }
 }
 
 /// GitHub, as this command line and the data folder have it, if there is one.
@@ -217,8 +235,17 @@ mod tests {
     #[test]
     fn a_repository_and_numbers_are_understood() {
         let words = |words: &[&str]| words.iter().map(PathBuf::from).collect::<Vec<_>>();
-        let (repo, numbers) = asked(&words(&["acme/shop", "101", "#7"])).unwrap();
-        assert_eq!((repo.as_str(), &numbers[..]), ("acme/shop", &[101, 7][..]));
+        let named = [
+            "101",
+            "#7",
+            "Acme/Shop#8",
+            "https://github.com/acme/shop/pull/9/files",
+        ];
+        let (repo, numbers) = asked(&words(&[&["acme/shop"], &named[..]].concat())).unwrap();
+        assert_eq!(
+            (repo.as_str(), &numbers[..]),
+            ("acme/shop", &[101, 7, 8, 9][..])
+        );
         for odd in [
             &["acme/shop"][..],
             &["shop", "1"],
@@ -226,6 +253,9 @@ mod tests {
             &["acme/shop", "x"],
             &["acme/shop", "-1"],
             &["acme/shop", "99999999999999999999"],
+            &["acme/shop", "acme/shop#0"],
+            &["acme/shop", "acme/other#3"],
+            &["acme/shop", "https://github.com/acme/shop/issues/3"],
         ] {
             let error = asked(&words(odd)).unwrap_err();
             let error = error.downcast_ref::<Error>();

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use domain::ids::RepoName;
+use domain::outgoing_text::integration_subject;
 use serde::Serialize;
 
-use super::repository::TARGET;
+use super::repository::{NUMBER, TARGET};
 use super::telling::mail_line;
 use crate::stage::{AGENT, SHOP, Stage};
 
@@ -141,6 +142,11 @@ impl SprintReport {
             self.tasks,
             self.members
         );
+        let woven = integration_subject(NUMBER.parse().context("numbering the sprint")?);
+        ensure!(
+            self.history.iter().any(|line| line.ends_with(&woven)),
+            "the history of {TARGET} has no commit `{woven}`"
+        );
         Ok(())
     }
 }
@@ -163,7 +169,7 @@ mod tests {
             wakes: 1,
             seconds: 30.0,
             has_ended: true,
-            history: Vec::new(),
+            history: vec!["| * 1a2b3c4 chore: integrate sprint 50 personas".to_owned()],
             mail: Vec::new(),
         }
     }
@@ -182,7 +188,7 @@ mod tests {
     #[test]
     fn each_broken_promise_is_named() {
         assert!(kept().verdict().is_ok());
-        let broken: [Broken; 8] = [
+        let broken: [Broken; 9] = [
             (|it| it.has_ended = false, "did not end in time"),
             (|it| it.integrated = 4, "4 of 5 members"),
             (|it| it.ticks = 6, "it took 6 ticks"),
@@ -191,6 +197,7 @@ mod tests {
             (|it| it.pulls_merged = 2, "2 pull requests"),
             (|it| it.mails = 0, "0 mails"),
             (|it| it.tasks = 6, "6 tasks for 5 members"),
+            (|it| it.history.clear(), "no commit `chore: integrate"),
         ];
         for (break_it, said) in broken {
             let mut report = kept();

@@ -1,24 +1,90 @@
 //! What a member is told of its conflict: where it is, who came in first, and the ways out.
 
 use std::fmt::Write;
+use std::iter;
 
-use crate::fence::fence;
+use super::sprint::counted;
+use crate::fence::{clip_encoded, encoded_len, fence};
 use crate::ids::CommitSha;
-use crate::redact::redact;
+use crate::job::MESSAGE_BYTES_MAX;
+use crate::redact::presentable;
 use crate::sprint::{Against, Refusal, Sprint};
 
 /// How much of the change that won is shown, in characters.
 const WINNER_CHARS_MAX: usize = 8_000;
 
-/// A conflict, as it is sent by mail and to the session.
+/// The least of the change that won that is worth showing, in bytes as JSON.
+const WINNER_BYTES_MIN: usize = 200;
+
+/// What a fence takes around most changes, in bytes as JSON.
+const FENCE_BYTES: usize = 40;
+
+/// A conflict, as it is sent by mail, to the session and to a new one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConflictText {
     /// What the mail is about.
     pub subject: String,
-    /// What it says.
-    pub body: String,
     /// The patch, and the patch that brings the branch to what came in first.
     pub attachments: Vec<String>,
+    /// What it is a conflict with.
+    against: String,
+    /// Where it is.
+    places: Vec<String>,
+    /// How many other places there are.
+    others: u32,
+    /// Both patches, and what a member can do.
+    ways_out: String,
+    /// What the change that won is called, and the change.
+    won: Option<(String, String)>,
+}
+
+impl ConflictText {
+    /// What it says in so many bytes as JSON. Of the change that won and then of the places as much is left out as has to be, and
+    /// never the patches and the ways out.
+    pub fn within(&self, bytes_max: usize) -> String {
+        let fits = |text: &String| encoded_len(text) <= bytes_max;
+        let fewer = (0..=self.places.len()).rev();
+        let mut texts = fewer.map(|shown| self.with_places(shown));
+        let mut text = texts.find(fits).unwrap_or_else(|| self.with_places(0));
+        if let Some((name, diff)) = &self.won {
+            let name = format!("\n\n{name}\n");
+            let taken = encoded_len(&text) + encoded_len(&name);
+            if let Some(shown) = fenced(diff, bytes_max.saturating_sub(taken)) {
+                text.push_str(&name);
+                text.push_str(&shown);
+            }
+        }
+        text
+    }
+
+    /// What it says without the change that won.
+    fn with_places(&self, shown: usize) -> String {
+        let mut text = format!("{}\n\nWhere:\n", self.against);
+        for place in self.places.iter().take(shown) {
+            let _ = writeln!(text, "- {place}");
+        }
+        let hidden = self.places.len().saturating_sub(shown);
+        let hidden = u32::try_from(hidden).unwrap_or(u32::MAX);
+        let others = self.others.saturating_add(hidden);
+        if others > 0 {
+            let said = match shown {
+                0 => counted(others, "place"),
+                _ => format!("and {}", counted(others, "more place")),
+            };
+            let _ = writeln!(text, "- {said}");
+        }
+        text.push_str(&self.ways_out);
+        text
+    }
+}
+
+/// As much of a change as there is room for in its fence, in bytes as JSON; nothing where that is hardly any. A fence may be
+/// longer than what it holds.
+fn fenced(diff: &str, room: usize) -> Option<String> {
+    let sizes = iter::successors(room.checked_sub(FENCE_BYTES), |size| Some(size / 2));
+    let worth = sizes.take_while(|size| *size >= WINNER_BYTES_MIN);
+    let mut shown = worth.map(|size| fence("diff", &clip_encoded(diff, size), usize::MAX));
+    shown.find(|text| encoded_len(text) <= room)
 }
 
 /// What came in first where a change conflicts, as far as it can be read.
@@ -41,32 +107,29 @@ pub(super) fn conflict_text(
     (won, ways_out): (&Winner, &str),
 ) -> ConflictText {
     let repo = &sprint.repo;
-    let mut body = format!("{}\n\nWhere:\n", against(sprint, &refusal.against));
-    for clash in &refusal.clashes {
-        let _ = writeln!(body, "- `{}`: {}", clash.path, clash.words);
-    }
-    if refusal.others > 0 {
-        let _ = writeln!(body, "- and {} more places", refusal.others);
-    }
     let patch = format!("https://github.com/{repo}/pull/{pull}.patch");
     let mut attachments = vec![patch.clone()];
-    let _ = write!(body, "\nYour patch: {patch}\n");
+    let mut ways = format!("\nYour patch: {patch}\n");
     if let Some(commit) = &won.commit {
         let head = &refusal.head;
         let sync = format!("https://github.com/{repo}/compare/{head}...{commit}.patch");
         let what = holder(sprint, commit);
-        let _ = writeln!(body, "The patch that brings your branch to {what}: {sync}");
+        let _ = writeln!(ways, "The patch that brings your branch to {what}: {sync}");
         attachments.push(sync);
     }
-    body.push_str(ways_out);
-    if !won.diff.is_empty() {
-        let shown = fence("diff", &redact(&won.diff), WINNER_CHARS_MAX);
-        let _ = write!(body, "\n\n{}\n{shown}", won_so(sprint, &refusal.against));
-    }
+    ways.push_str(ways_out);
+    let places = refusal.clashes.iter();
+    let places = places.map(|it| presentable(&format!("`{}`: {}", it.path, it.words), usize::MAX));
+    let diff = presentable(&won.diff, WINNER_CHARS_MAX);
+    let won = (!diff.is_empty()).then(|| (won_so(sprint, &refusal.against), diff));
     ConflictText {
         subject: format!("Conflict in PR #{pull}"),
-        body,
         attachments,
+        against: against(sprint, &refusal.against),
+        places: places.collect(),
+        others: refusal.others,
+        ways_out: ways,
+        won,
     }
 }
 
@@ -120,18 +183,18 @@ fn named(sprint: &Sprint, pull: u64) -> String {
     }
 }
 
-/// The message to the session of a member that conflicts.
+/// The message to the session of a member that conflicts, as long as a session takes one.
 pub fn weave_conflict_message(sprint: &Sprint, text: &ConflictText) -> String {
-    format!(
-        "{} of sprint {}.\n\n{}",
-        text.subject, sprint.number, text.body
-    )
+    let head = format!("{} of sprint {}.\n\n", text.subject, sprint.number);
+    let body = text.within(MESSAGE_BYTES_MAX.saturating_sub(encoded_len(&head)));
+    head + &body
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::sprint::tests::woven;
     use super::*;
+    use crate::sprint::Clash;
 
     #[test]
     fn a_conflict_names_who_won_where_both_patches_and_the_ways_out() {
@@ -142,6 +205,7 @@ mod tests {
         };
         let told = weave_conflict(&sprint, (102, &refusal), &won);
         assert_eq!(told.subject, "Conflict in PR #102");
+        let body = told.within(MESSAGE_BYTES_MAX);
         let patch = "https://github.com/acme/shop/pull/102.patch".to_owned();
         let (head, commit) = ("3".repeat(40), "2".repeat(40));
         let sync = format!("https://github.com/acme/shop/compare/{head}...{commit}.patch");
@@ -155,13 +219,11 @@ mod tests {
             "What is woven changes these files like this:\n",
             "````text diff",
         ] {
-            assert!(told.body.contains(part), "{part}: {}", told.body);
+            assert!(body.contains(part), "{part}: {body}");
         }
         assert_eq!(told.attachments, [patch, sync]);
         let said = weave_conflict_message(&sprint, &told);
-        assert!(
-            said.starts_with("Conflict in PR #102 of sprint 50.\n\n") && said.ends_with(&told.body)
-        );
+        assert!(said.starts_with("Conflict in PR #102 of sprint 50.\n\n") && said.ends_with(&body));
     }
 
     #[test]
@@ -174,9 +236,10 @@ mod tests {
         };
         let told = |sprint: &Sprint, won: &Winner| {
             let text = weave_conflict(sprint, (102, &refusal), won);
+            let body = text.within(MESSAGE_BYTES_MAX);
             let shown = "The branch `main` changed these files like this:\n";
-            assert!(text.body.contains(shown), "{}", text.body);
-            text.body
+            assert!(body.contains(shown), "{body}");
+            body
         };
         let body = told(&sprint, &won("2"));
         assert!(body.contains("to what is woven: https://"), "{body}");
@@ -186,5 +249,49 @@ mod tests {
         let sync = format!("https://github.com/acme/shop/compare/{head}...{tip}.patch");
         let sync = format!("to the branch `main`: {sync}");
         assert!(body.contains(&sync), "{body}");
+    }
+
+    #[test]
+    fn a_message_keeps_both_patches_and_the_ways_out_whatever_won_and_wherever_it_is() {
+        let (sprint, mut refusal) = woven();
+        let clash = refusal.clashes[0].clone();
+        let path = format!("docs/{}.md", "页".repeat(180));
+        refusal.clashes = (0..100)
+            .map(|at| Clash {
+                path: format!("{at}/{path}"),
+                ..clash.clone()
+            })
+            .collect();
+        let few = Refusal {
+            clashes: vec![clash],
+            ..refusal.clone()
+        };
+        let commit = sprint.woven.as_ref().map(|it| it.commit.clone());
+        for diff in ["+中文字符中文字符\n", "+🎪", "\"\\", "`"] {
+            let won = Winner {
+                commit: commit.clone(),
+                diff: diff.repeat(WINNER_CHARS_MAX),
+            };
+            for (refusal, is_many) in [(&few, false), (&refusal, true)] {
+                let told = weave_conflict(&sprint, (102, refusal), &won);
+                let said = weave_conflict_message(&sprint, &told);
+                assert!(encoded_len(&said) <= MESSAGE_BYTES_MAX, "{diff}");
+                let [patch, sync] = &told.attachments[..] else {
+                    panic!("{:?}", told.attachments);
+                };
+                for part in [WAYS_OUT, " more places\n", patch, sync] {
+                    assert!(said.contains(part), "{part}: {said}");
+                }
+                let last = said.lines().last().unwrap();
+                let is_closed = said.contains(&format!("\n{last}text diff\n"));
+                assert_eq!(said.contains("text diff\n"), is_closed, "{said}");
+                assert!(is_closed || is_many, "{said}");
+            }
+        }
+        let least = weave_conflict(&sprint, (102, &refusal), &Winner::default()).within(0);
+        assert!(
+            least.contains("Where:\n- 102 places\n") && least.ends_with(WAYS_OUT),
+            "{least}"
+        );
     }
 }

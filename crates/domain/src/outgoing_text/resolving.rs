@@ -65,6 +65,14 @@ pub fn anew_conflict(
     conflict_text(sprint, (pull, refusal), (won, &ways_out))
 }
 
+/// The task of a member that begins anew: its conflict, and then its persona's prompt. `room` is how long both may be together, in
+/// bytes as JSON.
+pub fn anew_task(told: &ConflictText, (prompt, room): (&str, usize)) -> String {
+    let task = |body: &str| with_prompt(format!("{}.\n\n{body}", told.subject), prompt);
+    let left = room.saturating_sub(encoded_len(&task("")));
+    task(&told.within(left))
+}
+
 /// The task of the weaver where conflicts are left. `room` is how long it may be with its persona's prompt, in bytes as JSON.
 pub fn resolving_task(
     sprint: &Sprint,
@@ -349,6 +357,6 @@ mod tests {
 
             Your patch: https://github.com/acme/shop/pull/102.patch
 
-            You begin on the branch `main`. Make the change of #102 again on top of it, so that both changes hold, and open a pull request to that branch: it replaces #102. With nothing left to change, end without one."#]].assert_eq(&text.body);
+            You begin on the branch `main`. Make the change of #102 again on top of it, so that both changes hold, and open a pull request to that branch: it replaces #102. With nothing left to change, end without one."#]].assert_eq(&text.within(PERSONA_BYTES_MAX));
     }
 }

@@ -215,7 +215,7 @@ pub fn integration(sprint: &Sprint, report: &Report) -> (String, String) {
     (title, body)
 }
 
-fn counted(count: u32, what: &str) -> String {
+pub(super) fn counted(count: u32, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
 }
@@ -335,7 +335,7 @@ pub(super) mod tests {
     use expect_test::expect;
     use jiff::Timestamp;
 
-    use super::super::{Leftover, resolving_task};
+    use super::super::{Leftover, Winner, anew_conflict, anew_task, resolving_task};
     use super::*;
     use crate::ids::BranchName;
     use crate::sprint::{Clash, MemberState, NewSprint, Offer, Refusal, Woven, start};
@@ -461,6 +461,39 @@ pub(super) mod tests {
         let text = member_task((&weaver, &sprint), (&mail, &[]), &late);
         assert!(encoded_len(&text) <= PROMPT_BYTES_MAX);
         assert_eq!(late, early, "what won is left out");
+    }
+
+    /// All of its file, what won and its mail have to fit into one prompt.
+    #[test]
+    fn the_task_of_a_last_attempt_stays_a_prompt_and_keeps_its_patches_and_its_ways_out() {
+        let (sprint, refusal) = woven();
+        let won = Winner {
+            commit: sprint.woven.as_ref().map(|it| it.commit.clone()),
+            diff: "+中文字符中文字符\n".repeat(4_000),
+        };
+        let told = anew_conflict(&sprint, (102, &refusal), &won);
+        let refactor: PersonaName = "refactor".parse().unwrap();
+        let mail = [message(7, &"\"".repeat(1_000))];
+        for (bytes, count, is_shown) in [
+            (1_000, 1, true),
+            (20_000, 1, true),
+            (PERSONA_BYTES_MAX, 0, false),
+        ] {
+            let (prompt, mail) = ("x".repeat(bytes), &mail[..count]);
+            let task = anew_task(&told, (&prompt, task_room(mail)));
+            let text = member_task((&refactor, &sprint), (mail, &[]), &task);
+            assert!(encoded_len(&text) <= PROMPT_BYTES_MAX, "{bytes}");
+            assert!(text.ends_with(&prompt), "{bytes}");
+            let [patch, sync] = &told.attachments[..] else {
+                panic!("{:?}", told.attachments);
+            };
+            for part in ["it replaces #102", patch, sync] {
+                assert!(text.contains(part), "{bytes} {part}");
+            }
+            let is_place = text.contains("src/cart.rs");
+            let is_won = text.contains("…\n```\n\nx");
+            assert_eq!((is_place, is_won), (is_shown, is_shown), "{bytes}");
+        }
     }
 
     /// A sprint whose second weave is pushed, and what a member conflicts with in it.

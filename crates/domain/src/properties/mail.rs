@@ -1,10 +1,15 @@
 //! Mail: no order of independent events and no damage to a log changes what its valid events come to.
 
+use std::collections::BTreeMap;
+
 use serde_json::Map;
 
 use super::*;
 use crate::ids::MessageId;
-use crate::mail::{Entry, Letter, Log, Mail, MailAction, MailEvent, Seal, parse, rebuild};
+use crate::mail::{
+    Counters, Entry, Letter, Log, Mail, MailAction, MailEvent, Message, Order, Seal, Stamp, parse,
+    rebuild,
+};
 
 const PERSONAS: [&str; 3] = ["art", "artisan", "weaver"];
 const TAGS: [&str; 2] = ["x", "needs-action"];
@@ -21,15 +26,27 @@ fn happening(number: u8, seconds: i64) -> MailAction {
     }
 }
 
-fn sent(number: u8) -> MailAction {
+/// What is asked for about a message that is there, by number.
+fn order(number: u8) -> Order {
+    let tag = TAGS[usize::from(number) % 2].parse().unwrap();
+    match number % 5 {
+        0 => Order::Read,
+        1 => Order::TagAdd(tag),
+        2 => Order::TagRm(tag),
+        3 => Order::Trash,
+        _ => Order::Untrash,
+    }
+}
+
+fn letter(number: u8) -> Letter {
     let persona = |at: u8| PERSONAS[usize::from(at) % 3].parse().unwrap();
-    MailAction::Send(Letter {
+    Letter {
         from: persona(number / 3),
         to: persona(number),
         subject: format!("Subject {number}\u{1f680}"),
         body: "line\nline".to_owned(),
         attachments: Vec::new(),
-    })
+    }
 }
 
 /// Messages with what happens to them, one after the other.
@@ -39,7 +56,7 @@ fn stories() -> impl Strategy<Value = Vec<Vec<MailEvent>>> {
         let stories = (1i64..).zip(stories);
         let all = stories.map(|(message, (first, then))| {
             let whats = then.iter().zip(0..).map(|(it, at)| happening(*it, at));
-            let whats = std::iter::once(sent(first)).chain(whats);
+            let whats = std::iter::once(MailAction::Send(letter(first))).chain(whats);
             let events = whats.enumerate().map(|(turn, what)| MailEvent {
                 id: format!("{message}-{turn}").parse().unwrap(),
                 at: at(message),
@@ -82,6 +99,33 @@ proptest! {
         prop_assert_eq!(mail(&one), mail(&other));
         let sent = PERSONAS.map(|persona| mail(&one).sent(&persona.parse().unwrap()).len());
         prop_assert_eq!(sent.iter().sum::<usize>(), stories.len(), "no message is lost");
+    }
+
+    #[test]
+    fn rows_that_are_kept_event_by_event_are_what_the_fold_over_the_log_comes_to(
+        asks in proptest::collection::vec((any::<u8>(), any::<u8>()), 1..40)
+    ) {
+        let mut counters = Counters::default();
+        let mut rows: BTreeMap<MessageId, Message> = BTreeMap::new();
+        let mut log = String::new();
+        for ((about, what), turn) in asks.into_iter().zip(0i64..) {
+            let actor = "weaver".to_owned();
+            let stamp = Stamp { id: format!("e{turn}").parse().unwrap(), at: at(turn), actor };
+            // One message more, or an order about one that is there.
+            let about = usize::from(about) % (rows.len() + 1);
+            let added = match rows.values().nth(about) {
+                None => Some(counters.send(letter(what), stamp).unwrap()),
+                Some(message) => counters.order(message, order(what), stamp).unwrap(),
+            };
+            let Some(added) = added else { continue };
+            log.push_str(&(added.line + "\n"));
+            rows.insert(added.message.message_id, added.message);
+        }
+        let log = Log::read(log.as_bytes(), &counters.seal());
+        prop_assert_eq!(log.faults(), &[]);
+        prop_assert_eq!(&counters, &Counters::of(&log, (0, 0)));
+        let folded: Vec<Message> = log.mail().messages().cloned().collect();
+        prop_assert_eq!(folded, rows.into_values().collect::<Vec<_>>());
     }
 
     #[test]

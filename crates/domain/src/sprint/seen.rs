@@ -6,6 +6,7 @@ use super::Sprint;
 use super::mailing::{see_reading, still_reads, stop_reading};
 use super::member::{MemberState, Offer, Outbox, SprintMember};
 use super::sight::{LATE_OUTPUTS, REASON_BYTES_MAX, Sight, Sights, Work, may_no_more_be_late};
+use crate::ids::JobId;
 use crate::redact::storable;
 use crate::when::plus;
 
@@ -20,6 +21,20 @@ const UNKNOWN_PATCH: &str = "its session opened no pull request, and its patch c
 
 /// How long a patch is read after the time of its member: longer than an odd answer is doubted.
 const PATCH_READ_WITHIN: SignedDuration = SignedDuration::from_mins(15);
+
+/// What is seen of a member whose job can never be made: what it was to mend outlives that.
+pub fn never_made(job: JobId, reason: String) -> Sights {
+    let sight = Sight {
+        work: Work::Gone { reason },
+        rested_at: None,
+        is_red: false,
+        outbox: None,
+    };
+    Sights {
+        members: vec![(job, sight)],
+        ..Sights::default()
+    }
+}
 
 /// What a member has come to.
 pub(super) fn see(member: &mut SprintMember, sight: &Sight, now: Timestamp) {

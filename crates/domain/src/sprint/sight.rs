@@ -98,12 +98,12 @@ pub enum Work {
     Merged,
     /// Its session ended without a pull request, or with one that changes no file.
     Nothing,
-    /// Its session is gone.
+    /// Its session is gone, or never came to be.
     Gone {
         /// Why.
         reason: String,
     },
-    /// Nothing comes of it: a person ended it, or it cannot be made.
+    /// Nothing comes of it: a person ended it.
     Failed {
         /// Why.
         reason: String,
@@ -371,7 +371,7 @@ fn ended(how: &EndReason) -> Work {
         EndReason::Lost => gone("its session disappeared"),
         EndReason::Left => failed("it was left to people"),
         EndReason::Failed { reason } => gone(&format!("it failed: {reason}")),
-        EndReason::Refused { reason } => failed(&format!("Jules refused it: {reason}")),
+        EndReason::Refused { reason } => gone(&format!("Jules refused it: {reason}")),
         EndReason::Cancelled { by } => failed(&format!("{by} cancelled it")),
     }
 }

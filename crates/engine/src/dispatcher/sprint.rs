@@ -14,7 +14,7 @@ use domain::failure::Hindrance;
 use domain::ids::{CommitSha, JobId, PullRef, RepoName, SprintNumber};
 use domain::job::Job;
 use domain::policy::{Source, Timing};
-use domain::sprint::{self, Input, Landing, Sight, Sights, Sprint, SprintState, Work};
+use domain::sprint::{self, Input, Landing, Sight, Sights, Sprint, SprintState};
 
 use super::Dispatcher;
 use super::dues::is_due_kept;
@@ -249,17 +249,7 @@ impl Dispatcher {
 
 /// What a sprint sees of a member whose job can never be made.
 fn refused((job, reason): (JobId, String)) -> Input {
-    let sight = Sight {
-        work: Work::Failed { reason },
-        rested_at: None,
-        is_red: false,
-        outbox: None,
-    };
-    Input::Seen(Sights {
-        members: vec![(job, sight)],
-        landing: None,
-        ..Sights::default()
-    })
+    Input::Seen(sprint::never_made(job, reason))
 }
 
 /// What a sprint calls itself where it gives orders.

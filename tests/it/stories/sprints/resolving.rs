@@ -66,7 +66,17 @@ async fn texts(world: &World) -> BTreeMap<String, String> {
 #[tokio::test]
 async fn a_last_attempt_begins_on_what_is_woven_and_replaces_the_pull_request() {
     let anew = session(ANEW, &[("src/cart.rs", cart(&[(10, "price and sum")]))]);
-    let world = world_of(true, stubborn(vec![anew])).await;
+    let mut stories = stubborn(vec![anew]);
+    // With what won as a whole, its task would be no prompt of a job.
+    let price = "价".repeat(7_000);
+    let long = [("src/cart.rs", cart(&[(10, &price)]))];
+    stories[1] = member("curator", 1, &long, &[]);
+    let personas = ["curator", "refactor", "visionary", "weaver"];
+    let mut setup = setup(true, (&personas, stories), green_checks());
+    let file = persona("refactor");
+    let text = file.1 + &"Improve one more thing.\n".repeat(800);
+    setup.scenario.repos[0].files.insert(file.0, text);
+    let world = World::with(setup).await;
     begin(&world).await;
     let over = until_over(&world).await;
     assert_eq!(

@@ -313,6 +313,17 @@ fn what_is_wrong_is_named_before_anything_is_written() {
         (&["weave", "shop", "1"][..], 2, "shop"),
         (&["weave", REPO], 2, "which pull requests"),
         (&["weave", REPO, "one"], 2, "one is no number"),
+        (
+            &["weave", REPO, "acme/other#3"],
+            2,
+            "acme/other#3 is of acme/other",
+        ),
+        (
+            &["weave", REPO, "https://github.com/acme/other/pull/3"],
+            2,
+            "`gaffer weave acme/other 3`",
+        ),
+        (&["weave", REPO, "1", "acme/shop#1"], 2, "given twice"),
         (&["weave", REPO, "1", "1"], 2, "given twice"),
         (&["weave", REPO, "1", "--base", "none"], 2, "no branch none"),
         (&["weave", REPO, "1", "--pull"], 2, "--push"),

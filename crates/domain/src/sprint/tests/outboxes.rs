@@ -421,14 +421,20 @@ fn a_pull_request_that_changes_no_file_is_no_change_once_it_was_read_late_enough
 
 #[test]
 fn what_jules_says_of_a_failure_stands_in_a_sentence_of_ours() {
-    for (said, told) in [
-        ("Out of ideas.", "it failed: Out of ideas"),
-        ("no disk", "it failed: no disk"),
+    let failed = |reason| EndReason::Failed { reason };
+    let refused = |reason| EndReason::Refused { reason };
+    for (how, told) in [
+        (
+            failed("Out of ideas.".to_owned()),
+            "it failed: Out of ideas",
+        ),
+        (failed("no disk".to_owned()), "it failed: no disk"),
+        (
+            refused("Too long.".to_owned()),
+            "Jules refused it: Too long",
+        ),
     ] {
-        let failed = EndReason::Failed {
-            reason: said.to_owned(),
-        };
-        let over = over(&done(None), failed);
+        let over = over(&done(None), how);
         let seen = sight(&over, None, &Timing::default(), at(1_000));
         let reason = told.to_owned();
         assert_eq!(seen.work, Work::Gone { reason });

@@ -328,19 +328,22 @@ fn a_conflict_outlives_its_session_but_not_a_pull_request_that_a_person_closed()
 }
 
 #[test]
-fn a_new_job_that_makes_nothing_or_takes_too_long_leaves_its_conflict_to_the_weaver() {
+fn a_new_job_that_makes_nothing_is_never_made_or_takes_too_long_leaves_its_conflict_to_the_weaver()
+{
+    const LEFT: &str = "fixing 6: curator applied, refactor delegated, weaver waiting";
     for work in [Work::Nothing, gone()] {
         let sprint = refused_twice();
         let none = apply(&sprint, &of_job(&sprint, "refactor", work), at(9));
-        assert_eq!(
-            words(&none),
-            "fixing 6: curator applied, refactor delegated, weaver waiting"
-        );
+        assert_eq!(words(&none), LEFT);
     }
-    assert_eq!(
-        words(&late_at_last()),
-        "fixing 6: curator applied, refactor delegated, weaver waiting"
-    );
+    assert_eq!(words(&late_at_last()), LEFT);
+    let sprint = refused_twice();
+    let never = never_made(sprint.members[1].job.clone(), "too long".to_owned());
+    let none = apply(&sprint, &Input::Seen(never), at(9));
+    assert_eq!(words(&none), LEFT);
+    let first = never_made(job_of("curator"), "too long".to_owned());
+    let none = apply(&begun(&["curator"]), &Input::Seen(first), at(9));
+    assert_eq!(words(&none), "partially_done 1: curator failed");
 }
 
 /// A sprint whose member conflicted twice, and whose last attempt is late: the weaver gets what it offered before.

@@ -1,8 +1,7 @@
 //! Conflicts go back: by mail from the weaver, and with the same words as a message to the session.
 
-use domain::fence::{clip, clip_encoded};
 use domain::ids::{CommitSha, MessageId, PersonaName};
-use domain::job::{MESSAGE_BYTES_MAX, conflict_cause, missing_pull_cause};
+use domain::job::{conflict_cause, missing_pull_cause};
 use domain::mail::{Outgoing, Recipient};
 use domain::outgoing_text::{
     ConflictText, Winner, missing_pull, weave_conflict, weave_conflict_message,
@@ -17,7 +16,7 @@ use crate::jobs::{IdempotencyKey, JobRef};
 use crate::store::Versioned;
 use crate::weaving::kept_path;
 
-/// How much of the body of a mail is kept, in bytes as JSON, with room for what a cut adds.
+/// How long a mail about a conflict is, in bytes as JSON, with room for the marks of secrets that are taken out.
 const BODY_BYTES: usize = 15_000;
 
 impl Dispatcher {
@@ -55,7 +54,7 @@ impl Dispatcher {
             session: None,
             by: Some(named(sprint)),
         };
-        match self.backend.say(&whose, &cut(&said), &cause).await {
+        match self.backend.say(&whose, &said, &cause).await {
             Ok(_) => {}
             Err(error) if error.is_busy() => return Err(error),
             // A session that takes no message is found to be over, or the time for an answer passes: its mail stays unread.
@@ -177,7 +176,7 @@ impl Dispatcher {
         text: &ConflictText,
     ) -> Result<Vec<MessageId>, Error> {
         let purpose = format!("conflict:{}:{}", member.persona, attempt(member, refusal));
-        let body = clip_encoded(&redact(&text.body), BODY_BYTES);
+        let body = redact(&text.within(BODY_BYTES));
         let attachments = text.attachments.iter().filter_map(|it| it.parse().ok());
         let (Ok(subject), Ok(body)) = (text.subject.parse(), body.parse()) else {
             return Ok(Vec::new());
@@ -239,15 +238,6 @@ fn attempt(member: &SprintMember, refusal: &Refusal) -> u32 {
         .saturating_add(member.attempts)
 }
 
-/// Shortens a message to what a session takes.
-fn cut(said: &str) -> String {
-    match said.len() <= MESSAGE_BYTES_MAX {
-        true => said.to_owned(),
-        // A character has at most four bytes.
-        false => clip(said, MESSAGE_BYTES_MAX / 4 - 1),
-    }
-}
-
 /// The parts of a diff that are about these files, at paths as records keep them.
 fn of_files(diff: &str, files: &[&str]) -> String {
     let mut kept = String::new();
@@ -280,12 +270,5 @@ mod tests {
         let long = "a".repeat(300);
         let diff = format!("diff --git a/{long} b/{long}\n-1\n+2\n");
         assert_eq!(of_files(&diff, &[kept_path(&long).as_str()]), diff);
-    }
-
-    #[test]
-    fn a_message_fits_whatever_its_characters() {
-        let long = "🎪".repeat(MESSAGE_BYTES_MAX);
-        assert!(cut(&long).len() <= MESSAGE_BYTES_MAX);
-        assert_eq!(cut("short"), "short");
     }
 }

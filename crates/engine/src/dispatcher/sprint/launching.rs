@@ -4,7 +4,9 @@ use domain::failure::Hindrance;
 use domain::ids::{PersonaName, RepoName};
 use domain::job::{self, Job, Phase};
 use domain::mail::{Message, Order};
-use domain::outgoing_text::{mail_unsealed, member_task, prompt_room, shown_whole, task_room};
+use domain::outgoing_text::{
+    ConflictText, anew_task, mail_unsealed, member_task, prompt_room, shown_whole, task_room,
+};
 use domain::pipeline::{Part, PartWork, SprintPart};
 use domain::policy::Source;
 use domain::sprint::{Input, Sprint, SprintMember};
@@ -153,15 +155,16 @@ impl Dispatcher {
         let mut shown = Vec::new();
         for member in missing.iter().filter(|it| it.shown.is_empty()) {
             // The prompt of a last attempt says what the mail about its conflict says.
-            let of_conflict = self.mail_anew(sprint, member).await?;
+            let told = self.conflict_anew(sprint, member).await;
+            let of_conflict = self.mail_anew(sprint, member, told.as_ref()).await?;
             let mut unread = self.unread_of(sprint, &member.persona).await?;
             unread.retain(|it| !of_conflict.contains(&it.message_id));
             let body = body_of(sprint, member, personas.get(&member.persona));
             let body = body.unwrap_or_default();
-            let room = task_room(&[]);
-            let task = self.task_of(sprint, (member, &body), room).await?;
+            let told = (told.as_ref(), task_room(&[]));
+            let task = self.task_of(sprint, (member, &body), told).await?;
             let mut whole = of_conflict;
-            whole.extend(shown_whole(&unread, prompt_room(&task.text)));
+            whole.extend(shown_whole(&unread, prompt_room(&task)));
             if !whole.is_empty() {
                 shown.push(Input::Shown {
                     persona: member.persona.clone(),
@@ -220,16 +223,18 @@ impl Dispatcher {
         sprint: &Sprint,
         (member, body): (&SprintMember, &str),
     ) -> Result<String, Error> {
+        let told = self.conflict_anew(sprint, member).await;
         let mut messages = self.messages_shown(sprint, member).await?;
+        // Its task says what the mail about its conflict says.
+        let of_conflict = told.as_ref().map(|it| &it.subject);
+        messages.retain(|it| Some(&it.subject) != of_conflict);
         // What is read for the task may be more by now than when the messages were chosen.
-        let room = task_room(&messages);
-        let task = self.task_of(sprint, (member, body), room).await?;
-        let of_conflict = task.conflict.as_deref();
-        messages.retain(|it| Some(it.subject.as_str()) != of_conflict);
+        let told = (told.as_ref(), task_room(&messages));
+        let task = self.task_of(sprint, (member, body), told).await?;
         let mut others = self.unread_of(sprint, &member.persona).await?;
         others.retain(|it| !member.shown.contains(&it.message_id));
         let who = (&member.persona, sprint);
-        Ok(member_task(who, (&messages, &others), &task.text))
+        Ok(member_task(who, (&messages, &others), &task))
     }
 
     /// The messages that a member is shown, as far as they are there.
@@ -258,23 +263,14 @@ impl Dispatcher {
         &self,
         sprint: &Sprint,
         (member, body): (&SprintMember, &str),
-        room: usize,
-    ) -> Result<Task, Error> {
+        (told, room): (Option<&ConflictText>, usize),
+    ) -> Result<String, Error> {
         if member.persona.is_weaver() {
-            return Ok(Task {
-                text: self.weaver_task(sprint, (body, room)).await?,
-                conflict: None,
-            });
+            return self.weaver_task(sprint, (body, room)).await;
         }
-        Ok(match self.conflict_anew(sprint, member).await {
-            Some(told) => Task {
-                text: format!("{}.\n\n{}\n\n{body}", told.subject, told.body),
-                conflict: Some(told.subject),
-            },
-            None => Task {
-                text: body.to_owned(),
-                conflict: None,
-            },
+        Ok(match told {
+            Some(told) => anew_task(told, (body, room)),
+            None => body.to_owned(),
         })
     }
 
@@ -316,13 +312,6 @@ impl Dispatcher {
         }
         Ok(())
     }
-}
-
-/// What a member is asked for.
-struct Task {
-    text: String,
-    /// The subject of the conflict that it begins with.
-    conflict: Option<String>,
 }
 
 /// What the file of a persona says to a session. The weaver's task needs none.

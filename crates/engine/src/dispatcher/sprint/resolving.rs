@@ -33,11 +33,11 @@ impl Dispatcher {
         &self,
         sprint: &Sprint,
         member: &SprintMember,
+        told: Option<&ConflictText>,
     ) -> Result<Vec<MessageId>, Error> {
-        let text = self.conflict_anew(sprint, member).await;
-        match (text, &member.refusal) {
+        match (told, &member.refusal) {
             (Some(text), Some(refusal)) => {
-                self.mail_conflict(sprint, (member, refusal), &text).await
+                self.mail_conflict(sprint, (member, refusal), text).await
             }
             (Some(_) | None, _) => Ok(Vec::new()),
         }

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::world::{Shop, numbered, verdict, with_patch};
 use super::*;
+use crate::three_way::{Merged, merge};
 
 /// A member's edits: which file, after which line, and how many lines go there.
 type Edits = Vec<(usize, usize, usize)>;
@@ -11,7 +12,7 @@ type Edits = Vec<(usize, usize, usize)>;
 const LINES: usize = 12;
 
 /// A text with new lines of a member's own, and some lines gone.
-fn edited(number: u64, file: usize, edits: &Edits) -> Option<String> {
+fn edited(own: &str, file: usize, edits: &Edits) -> Option<String> {
     let mut lines: Vec<String> = numbered(LINES)
         .lines()
         .map(|line| format!("{line}\n"))
@@ -20,29 +21,100 @@ fn edited(number: u64, file: usize, edits: &Edits) -> Option<String> {
     for (at, (_, line, gone)) in edits.iter().enumerate().filter(|(_, edit)| edit.0 == file) {
         let start = (*line).min(lines.len());
         let end = (start + gone).min(lines.len());
-        lines.splice(start..end, [format!("new {number} {at}\n")]);
+        lines.splice(start..end, [format!("new {own} {at}\n")]);
         changed = true;
     }
     changed.then(|| lines.concat())
 }
 
+/// A member with lines of its own in these places.
+fn member(shop: &mut Shop, number: u64, (own, edits): (&str, &Edits)) -> Member {
+    let texts: Vec<(String, Option<String>)> = (0..3)
+        .map(|file| (file.to_string(), edited(own, file, edits)))
+        .collect();
+    let edits: Vec<(&str, Option<&str>)> = texts
+        .iter()
+        .filter(|(_, text)| text.is_some())
+        .map(|(path, text)| (path.as_str(), text.as_deref()))
+        .collect();
+    if number % 2 == 0 {
+        shop.patched(number, &edits)
+    } else {
+        shop.trees(number, &edits)
+    }
+}
+
 fn members(shop: &mut Shop, all: &[Edits]) -> Vec<Member> {
-    let member = |(number, edits): (u64, &Edits)| {
-        let texts: Vec<(String, Option<String>)> = (0..3)
-            .map(|file| (file.to_string(), edited(number, file, edits)))
-            .collect();
-        let edits: Vec<(&str, Option<&str>)> = texts
-            .iter()
-            .filter(|(_, text)| text.is_some())
-            .map(|(path, text)| (path.as_str(), text.as_deref()))
-            .collect();
-        if number % 2 == 0 {
-            shop.patched(number, &edits)
-        } else {
-            shop.trees(number, &edits)
-        }
+    let all = (1..).zip(all);
+    all.map(|(number, edits)| member(shop, number, (&number.to_string(), edits)))
+        .collect()
+}
+
+/// The second weave of members: who conflicts comes back with other lines in the same places.
+fn second(shop: &mut Shop, all: &[Edits]) -> (Vec<Member>, Woven) {
+    let members = members(shop, all);
+    let first = shop.weave(&members);
+    shop.contents.extend(first.made.clone());
+    let back = members.into_iter().zip(all);
+    let back: Vec<Member> = back.map(|it| again(shop, &first, it)).collect();
+    let woven = shop.weave(&back);
+    (back, woven)
+}
+
+fn again(shop: &mut Shop, first: &Woven, (before, edits): (Member, &Edits)) -> Member {
+    let number = before.number;
+    match verdict(first, number) {
+        Verdict::In { .. } => Member {
+            was_in: first.outcomes.iter().position(|it| it.number == number),
+            ..before
+        },
+        Verdict::Out(conflict) => Member {
+            refused: conflict.clashes.clone(),
+            ..member(shop, number, (&format!("{number} again"), edits))
+        },
+        Verdict::Unreadable(_) => before,
+    }
+}
+
+/// How a member came in, if it did.
+fn way(woven: &Woven, number: u64) -> Option<Way> {
+    match verdict(woven, number) {
+        Verdict::In { way, .. } => Some(*way),
+        Verdict::Out(_) | Verdict::Unreadable(_) => None,
+    }
+}
+
+/// The lines of its own that a member adds, with their files.
+fn added(shop: &Shop, member: &Member) -> Vec<(String, String)> {
+    let Work::Trees { changed, .. } = &member.work else {
+        return Vec::new();
     };
-    (1..).zip(all).map(member).collect()
+    let mut added = Vec::new();
+    for (path, change) in changed {
+        let content = shop.contents[&change.after.unwrap().id].clone();
+        let text = String::from_utf8(content).unwrap();
+        let own = text.lines().filter(|line| line.starts_with("new"));
+        added.extend(own.map(|line| (path.clone(), line.to_owned())));
+    }
+    added
+}
+
+/// The lines of others that a member was shown in the places of its conflicts.
+fn shown(shop: &Shop, member: &Member) -> Vec<String> {
+    let content = |id: Option<BlobId>| shop.contents[&id.unwrap()].as_slice();
+    let mut shown = Vec::new();
+    for clash in &member.refused {
+        let merged = merge(
+            content(clash.base),
+            content(clash.ours),
+            content(clash.theirs),
+        );
+        if let Ok(Merged::Clashing { places, .. }) = merged {
+            let lines = places.into_iter().flat_map(|place| place.ours);
+            shown.extend(lines.map(|line| String::from_utf8(line).unwrap().trim_end().to_owned()));
+        }
+    }
+    shown
 }
 
 fn shop() -> Shop {
@@ -62,14 +134,28 @@ proptest! {
         let woven = shop.weave(&members);
         prop_assert_eq!(woven.outcomes.len(), members.len());
         for member in &members {
-            let Work::Trees { changed, .. } = &member.work else { continue };
             let is_in = matches!(verdict(&woven, member.number), Verdict::In { .. });
-            for (path, change) in changed {
-                let added = String::from_utf8(shop.contents[&change.after.unwrap().id].clone()).unwrap();
-                let out = shop.text(&woven, path);
-                for line in added.lines().filter(|line| line.starts_with("new")) {
-                    prop_assert_eq!(out.lines().any(|it| it == line), is_in, "{} of {}", line, member.number);
-                }
+            for (path, line) in added(&shop, member) {
+                let is_there = shop.text(&woven, &path).lines().any(|it| it == line);
+                prop_assert_eq!(is_there, is_in, "{} of {}", line, member.number);
+            }
+        }
+    }
+
+    #[test]
+    fn of_those_who_are_in_only_lines_are_lost_that_who_answers_was_shown(
+        all in proptest::collection::vec(edits(), 2..6)
+    ) {
+        let mut shop = shop();
+        let (members, woven) = second(&mut shop, &all);
+        let answers = members.iter().filter(|it| way(&woven, it.number) == Some(Way::Answered));
+        let shown: Vec<String> = answers.flat_map(|it| shown(&shop, it)).collect();
+        for member in &members {
+            let is_in = way(&woven, member.number).is_some();
+            for (path, line) in added(&shop, member) {
+                let is_there = shop.text(&woven, &path).lines().any(|it| it == line);
+                let is_replaced = !is_there && shown.contains(&line);
+                prop_assert!(is_there == is_in || is_replaced, "{} of {}", line, member.number);
             }
         }
     }
@@ -139,6 +225,13 @@ proptest! {
             let _ = weave(Start::at(&shop.base), &members, order, &shop.contents);
         }
     }
+}
+
+#[test]
+fn who_comes_back_with_other_lines_answers() {
+    let mut shop = shop();
+    let (_, woven) = second(&mut shop, &[vec![(0, 1, 1)], vec![(0, 1, 1)]]);
+    assert_eq!(verdict(&woven, 2), &inside(Way::Answered, 1));
 }
 
 #[test]

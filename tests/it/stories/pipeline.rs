@@ -18,6 +18,7 @@ mod trials;
 mod whole;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use domain::delivery::{Checkpoints, Endpoint, ReviewBy};
 use domain::ids::{EffectId, JobId, RepoName};
@@ -152,6 +153,14 @@ fn push_from(world: &World, (start, branch): (&str, &str), files: &[(&str, &str)
     let place = format!("HEAD:refs/heads/{branch}");
     run(&["push", "--quiet", "origin", &place]);
     world.sandbox.advance();
+}
+
+/// What git says in a folder.
+pub(super) fn git(folder: &Path, args: &[&str]) -> String {
+    let mut git = std::process::Command::new("git");
+    let done = git.current_dir(folder).args(args).output().expect("git");
+    assert!(done.status.success(), "{args:?}: {done:?}");
+    String::from_utf8(done.stdout).expect("text")
 }
 
 /// A person removes a branch.

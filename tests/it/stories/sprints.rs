@@ -16,14 +16,17 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use domain::policy::{MergePolicy, Source};
-use domain::sprint::{Figures, Sprint, SprintMember};
-use engine::sprints::SprintOrder;
+use domain::sprint::{Figures, Sprint, SprintMember, Woven};
+use engine::backend::Error;
+use engine::sprints::{SprintOrder, StartedSprint};
 use expect_test::expect;
 use jiff::SignedDuration;
 use sandbox::github::{CheckSetup, RepoSetup};
 use sandbox::story::{Step, Story, Writing};
 use sandbox::{Scenario, Service};
 use tests::world::{REPO, Setup, World, ci, green_checks, hour, on_green};
+
+use super::pipeline::git;
 
 const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
@@ -170,6 +173,12 @@ async fn begin_with(world: &World, number: &str, personas: &[&str]) -> Sprint {
 }
 
 async fn begun(world: &World, number: &str, personas: &[&str]) -> Sprint {
+    let started = ordered(world, number, personas).await;
+    started.expect("a sprint").sprint
+}
+
+/// What who starts a sprint hears, whose process may die meanwhile.
+async fn ordered(world: &World, number: &str, personas: &[&str]) -> Result<StartedSprint, Error> {
     let personas = personas.iter().map(|it| it.parse().expect("a persona"));
     let order = SprintOrder {
         repo: REPO.parse().expect("a repository"),
@@ -183,13 +192,17 @@ async fn begun(world: &World, number: &str, personas: &[&str]) -> Sprint {
         started
     };
     let work = async {
-        let handle = async || world.dispatcher.drain().await.expect("a queue");
+        let handle = async || match world.dispatcher.drain().await {
+            Ok(handled) => handled,
+            Err(_) if world.fate.is_dead() => 0,
+            Err(error) => panic!("{error}"),
+        };
         while handle().await > 0 || !is_there.get() {
             tokio::task::yield_now().await;
         }
     };
     let (started, ()) = tokio::join!(started, work);
-    started.expect("a sprint").sprint
+    started
 }
 
 async fn sprint(world: &World) -> Sprint {
@@ -258,6 +271,7 @@ fn ticks(world: &World) -> String {
 /// Appendix A of the plan: two of three come in, the third is told and comes in as well.
 async fn appendix(webhooks: bool) {
     let world = world_of(webhooks, appendix_a()).await;
+    let main = world.sandbox.github().branch(REPO, "main").expect("main");
     let started = begin(&world).await;
     assert_eq!(started.members.len(), 3, "the weaver starts with no sprint");
     let over = until_over(&world).await;
@@ -288,20 +302,9 @@ async fn appendix(webhooks: bool) {
         ]
     "#]]
     .assert_debug_eq(&mail(&world).await);
-    let pull = world.pull(104);
-    assert_eq!(pull.title, "Sprint 50: Integrated Changes");
-    expect![[r#"
-        What the personas of this sprint made, woven into one change:
-
-        - #103 by visionary (taken, 1 file)
-        - #101 by curator (taken, 1 file)
-        - #102 by refactor (answered, 1 file)
-
-        3 members, 4 ticks, 2 weaves.
-
-        <!-- sprint: acme/shop#50 -->
-    "#]]
-    .assert_eq(&pull.body);
+    let weaves = pushed(&world, &over).await;
+    is_told(&world, &weaves[0]).await;
+    is_proposed(&world, &weaves, &main);
     let texts = world.sandbox.github().texts(REPO, "main").expect("main");
     let both = [(10, "price"), (11, "tax"), (12, "total: the sum of all")];
     assert_eq!(texts["src/cart.rs"], cart(&both));
@@ -326,16 +329,108 @@ async fn appendix(webhooks: bool) {
         async |world: &World| world.sandbox.github().branch_exists(REPO, &branch) == Some(false);
     Box::pin(world.until(hour(1), "its branch is deleted", is_gone)).await;
     world.finish().await;
+    let wakes = world.wake_names();
+    assert_eq!(wakes, ["completed/sprint"], "no member's completion");
 }
 
-/// Members that are in end with the sprint, and their pull requests are closed.
+/// What its weaves pushed, in order.
+async fn pushed(world: &World, over: &Sprint) -> Vec<Woven> {
+    let reports = world.backend.sprint_weaves(over).await;
+    let reports = reports.expect("reports").into_iter();
+    reports.filter_map(|report| report.woven).collect()
+}
+
+/// The mail says who won, where, and how to join both.
+async fn is_told(world: &World, woven: &Woven) {
+    let told = target::conflict_of(world, "refactor").await;
+    let sync = format!("...{}.patch", woven.commit);
+    for part in [
+        "Your changes conflict with curator's PR #101",
+        "src/cart.rs",
+        "https://github.com/acme/shop/pull/102.patch",
+        sync.as_str(),
+        "+price\n+tax\n+total\n",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
+/// The one pull request, and its newest commit.
+fn is_proposed(world: &World, weaves: &[Woven], main: &str) {
+    let pull = world.pull(104);
+    assert_eq!(pull.title, "Sprint 50: Integrated Changes");
+    expect![[r#"
+        What the personas of this sprint made, woven into one change:
+
+        - #103 by visionary (taken, 1 file)
+        - #101 by curator (taken, 1 file)
+        - #102 by refactor (answered, 1 file)
+
+        3 members, 4 ticks, 2 weaves.
+
+        <!-- sprint: acme/shop#50 -->
+    "#]]
+    .assert_eq(&pull.body);
+    let [first, newest] = weaves else {
+        panic!("{weaves:?}");
+    };
+    assert_eq!(pull.head_sha, newest.commit.to_string());
+    let names = [
+        (first.commit.to_string(), "the-first-weave"),
+        (main.to_owned(), "main"),
+        (world.pull(101).head_sha, "head-of-101"),
+        (world.pull(102).head_sha, "head-of-102"),
+        (world.pull(103).head_sha, "head-of-103"),
+    ];
+    expect![[r#"
+        parents the-first-weave main
+        tree its-tree
+        chore: integrate sprint 50 personas
+
+        Woven-Pull: acme/shop#103 head-of-103 taken
+        Woven-Pull: acme/shop#101 head-of-101 taken
+        Woven-Pull: acme/shop#102 head-of-102 answered
+        Gaffer-Weave: its-weave
+        Gaffer-Tree: its-tree
+    "#]]
+    .assert_eq(&commit(world, &pull.head_sha, &names));
+}
+
+/// A commit as git shows it, with names in place of ids.
+fn commit(world: &World, id: &str, names: &[(String, &str)]) -> String {
+    let folder = world.sandbox.github().folder(REPO).expect("real git");
+    let format = "--format=parents %P%ntree %T%n%B";
+    let shown = git(&folder, &["log", "-1", format, id]);
+    let mut lines = shown.lines();
+    let tree = lines.find_map(|line| line.strip_prefix("tree "));
+    let tree = (tree.expect("a tree").to_owned(), "its-tree");
+    let known = names.iter().chain([&tree]);
+    let named = |shown: String, (id, name): &(String, &str)| shown.replace(id, name);
+    let named = known.fold(shown.trim_end().to_owned(), named);
+    let lines = named
+        .lines()
+        .map(|line| match line.starts_with("Gaffer-Weave: ") {
+            true => "Gaffer-Weave: its-weave\n".to_owned(),
+            false => format!("{line}\n"),
+        });
+    lines.collect()
+}
+
+/// Members that are in end with the sprint, and their pull requests are closed with a link to the one that was merged.
 async fn is_tidy(world: &World, over: &Sprint) {
+    let merged = over.woven.as_ref().expect("a weave").pull.number;
+    let link = format!("This change was merged as part of #{merged}.");
     for member in &over.members {
         Box::pin(world.until_is(hour(1), &member.job, "woven")).await;
         let number = member.number().expect("a pull request");
         let is_closed =
             async |world: &World| world.pull(number).state != sandbox::github::PullState::Open;
         Box::pin(world.until(hour(1), "it is closed", is_closed)).await;
+        let comments = world.pull(number).comments;
+        let [comment] = &comments[..] else {
+            panic!("{comments:?}");
+        };
+        assert!(comment.body.contains(&link), "{comment:?}");
     }
 }
 

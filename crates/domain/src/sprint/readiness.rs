@@ -113,7 +113,7 @@ fn is_passed_over(reason: &Reason, is_unchecked: bool) -> bool {
 mod tests {
     use super::*;
     use crate::facts::fixture::{at, green_facts};
-    use crate::facts::{Fact, PullFacts};
+    use crate::facts::{Demands, Fact, PullFacts};
     use crate::merge::{MergeContext, Owner, SessionStatus, judge};
     use crate::policy::{Policy, Timing};
     use crate::sprint::SprintGate;
@@ -128,7 +128,16 @@ mod tests {
     fn is_ready_in(sprint_gate: Option<SprintGate>, change: impl FnOnce(&mut PullFacts)) -> bool {
         let mut facts = green_facts();
         change(&mut facts);
-        let context = MergeContext {
+        is_ready_as(&facts, &context(sprint_gate))
+    }
+
+    fn is_ready_as(facts: &PullFacts, context: &MergeContext) -> bool {
+        let rules = (&Policy::default(), &Timing::default());
+        is_ready(&judge(facts, context, rules, at(0)), false)
+    }
+
+    fn context(sprint_gate: Option<SprintGate>) -> MergeContext {
+        MergeContext {
             owner: Owner::Created,
             session: SessionStatus::Resting,
             wanted_base: "main".parse().unwrap(),
@@ -142,9 +151,24 @@ mod tests {
             merges_today: 0,
             merge_day_ends: None,
             hold: None,
-        };
-        let rules = (&Policy::default(), &Timing::default());
-        is_ready(&judge(&facts, &context, rules, at(0)), false)
+        }
+    }
+
+    #[test]
+    fn what_a_merge_waits_for_stands_in_the_way_of_no_weave() {
+        assert!(is_ready_with(|facts| facts.draft = true));
+        assert!(is_ready_with(|facts| facts.mergeable = Fact::Known(false)));
+        assert!(is_ready_with(|facts| {
+            facts.demands = Fact::Known(Demands {
+                up_to_date: true,
+                behind_by: Some(3),
+                ..Demands::default()
+            });
+        }));
+        let sprint = "50".parse().unwrap();
+        let mut capped = context(Some(SprintGate::Woven { sprint }));
+        capped.merges_today = Policy::default().merges_per_day;
+        assert!(is_ready_as(&green_facts(), &capped));
     }
 
     #[test]

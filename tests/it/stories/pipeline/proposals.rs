@@ -8,7 +8,6 @@ use sandbox::{Fault, FaultKind, Service};
 use tests::world::{Moment, REPO, SECOND, World, hour};
 
 use super::trials::REAL;
-use super::whole::git;
 use super::{
     begin, call_off, findings, members, piped, push, push_all, rules, run, steps, tree, until_over,
     world_of,

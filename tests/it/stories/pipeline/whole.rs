@@ -21,7 +21,7 @@ use super::cleaning::has_files;
 use super::gates::writing;
 use super::trials::REAL;
 use super::{
-    CONFIG, begin, examined, files, files_with, findings, members, piped, requirements, rules,
+    CONFIG, begin, examined, files, files_with, findings, git, members, piped, requirements, rules,
     steps, tree, until_over, world_of, world_with,
 };
 
@@ -229,14 +229,6 @@ async fn a_scheduled_run_leads_to_two_requirements_of_which_a_person_merges_one(
     );
     world.finish().await;
     a_clone_is_in_order(&world, numbers[1]);
-}
-
-/// What git says in a folder.
-pub(super) fn git(folder: &Path, args: &[&str]) -> String {
-    let mut git = std::process::Command::new("git");
-    let done = git.current_dir(folder).args(args).output().expect("git");
-    assert!(done.status.success(), "{args:?}: {done:?}");
-    String::from_utf8(done.stdout).expect("text")
 }
 
 /// Who clones the repository afterwards finds one commit for each merge on both branches, and files that the strict doctor passes.

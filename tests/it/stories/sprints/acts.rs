@@ -3,12 +3,12 @@
 use sandbox::github::PullState;
 use tests::world::{MINUTE, Moment, dies_after_each_act};
 
-use super::deaths::done;
+use super::deaths::{dies_after_next, done};
 use super::resolving::{nothing, session};
 use super::*;
 
 /// The calls that a sprint makes, by its jobs and its pull requests.
-const CALLS: [&str; 11] = [
+const CALLS: [&str; 14] = [
     "create",
     "say",
     "label",
@@ -19,7 +19,10 @@ const CALLS: [&str; 11] = [
     "open_pull",
     "edit_pull",
     "merge",
+    "comment",
     "close",
+    "archive",
+    "unbranch",
 ];
 
 /// Mail in an outbox, a conflict that an answer leaves as it is, a last attempt that makes nothing, and the weaver's job, which
@@ -52,6 +55,17 @@ async fn about_to_begin() -> World {
     world
 }
 
+/// A sprint whose start was not answered: the process died as it was saved.
+async fn begun_unheard() -> World {
+    let world = world_of(false, stories()).await;
+    dies_after_next(&world, "commit SPRINT#");
+    let heard = Box::pin(ordered(&world, "50", &[])).await;
+    assert!(heard.is_err(), "{heard:?}");
+    // Its process comes back.
+    Box::pin(world.step()).await;
+    world
+}
+
 /// Lets time pass until the sprint is over and no pull request is open, and until every message has come back that a death has
 /// hidden.
 async fn play(world: &World) {
@@ -78,6 +92,10 @@ struct Outcome {
     /// How often the branch of the sprint was made and moved: one commit for each weave.
     moves: (usize, usize),
     pulls: Vec<u64>,
+    /// How many comments the pull request of each member has.
+    comments: Vec<usize>,
+    /// Branches of members that are still there, and sessions that are archived.
+    left: (usize, usize),
     /// The events of mail, by their kind.
     mail: BTreeMap<String, usize>,
     /// The events that tell of the end.
@@ -98,6 +116,12 @@ async fn outcome(world: &World) -> Outcome {
     }
     let told = world.all_events().await;
     let github = world.sandbox.github();
+    let numbers = over.members.iter().filter_map(SprintMember::number);
+    let theirs: Vec<_> = numbers.map(|number| world.pull(number)).collect();
+    let is_there = |branch: &str| github.branch_exists(REPO, branch) == Some(true);
+    let branches = theirs.iter().filter(|pull| is_there(&pull.head_ref));
+    let sessions = world.sandbox.jules().sessions();
+    let archived = sessions.iter().filter(|it| it.archived);
     Outcome {
         state: (over.state.word(), over.ticks),
         members,
@@ -107,6 +131,8 @@ async fn outcome(world: &World) -> Outcome {
             done(world, "PATCH", branch),
         ),
         pulls: github.pulls(REPO),
+        comments: theirs.iter().map(|pull| pull.comments.len()).collect(),
+        left: (branches.count(), archived.count()),
         mail: events,
         ends: told.iter().filter(|it| it.ends_with("/sprint")).count(),
         texts: github.texts(REPO, "main").expect("main"),
@@ -165,6 +191,14 @@ impl Alive {
         });
         places.collect()
     }
+
+    /// A sprint whose process dies once comes to the same.
+    async fn is_same(&self, world: &World, when: &str) {
+        play(world).await;
+        assert_eq!(world.deaths(), 1, "{when}");
+        assert_eq!(outcome(world).await, self.outcome, "{when}");
+        world.finish().await;
+    }
 }
 
 async fn alive() -> Alive {
@@ -181,7 +215,10 @@ async fn alive() -> Alive {
         "move_branch",
         "open_pull",
         "merge",
+        "comment",
         "close",
+        "archive",
+        "unbranch",
         "JOB META",
         "MAIL SENT",
         "SPRINT WEAVE",
@@ -196,6 +233,12 @@ async fn alive() -> Alive {
         ["applied", "applied", "applied", "delegated"]
     );
     assert_eq!(outcome.counted, (5, 1, 1), "a session anew and the weaver");
+    assert_eq!(outcome.comments, [1; 4], "what each is part of");
+    assert_eq!(
+        outcome.left,
+        (0, 5),
+        "no branch, and every session archived"
+    );
     assert_eq!((outcome.mail["send"], outcome.ends), (3, 1));
     world.finish().await;
     Alive {
@@ -211,11 +254,13 @@ async fn die(moment: Moment) {
     for (at, act) in alive.deaths(moment) {
         let world = about_to_begin().await;
         world.fate.kill_at(world.fate.count() + at, moment);
-        play(&world).await;
         let when = format!("dying {moment:?} act {at}, `{act}`");
-        assert_eq!(world.deaths(), 1, "{when}");
-        assert_eq!(outcome(&world).await, alive.outcome, "{when}");
-        world.finish().await;
+        Box::pin(alive.is_same(&world, &when)).await;
+    }
+    if moment == Moment::After {
+        let world = Box::pin(begun_unheard()).await;
+        let when = "dying after its start is saved";
+        Box::pin(alive.is_same(&world, when)).await;
     }
 }
 

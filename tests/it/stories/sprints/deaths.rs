@@ -59,6 +59,14 @@ async fn played(every: usize) -> World {
     world
 }
 
+/// The process dies as soon as the next act is done whose name begins so.
+pub(super) fn dies_after_next(world: &World, act: &'static str) {
+    let fate = world.fate.clone();
+    // An act is counted before its hook runs.
+    let dies = async move { fate.kill_at(fate.count() - 1, Moment::After) };
+    world.fate.before_next(act, dies);
+}
+
 /// Requests that GitHub has carried out.
 pub(super) fn done(world: &World, method: &str, path: &str) -> usize {
     let found = world.requests(Service::GitHub, method, path);

@@ -103,11 +103,14 @@ async fn a_prompt_shows_the_mail_and_an_outbox_speaks_for_its_member_only() {
     world.finish().await;
 }
 
-/// What one member asks of another is made before the weave, in the same session.
+/// What one member asks of another is made before the weave, in the same session. What that one wrote itself stands in both of its
+/// heads, and is sent once.
 #[tokio::test]
 async fn mail_goes_to_a_session_before_the_weave() {
     let ask = r#"{"to": "refactor", "subject": "Rename it", "body": "Call line 3 total."}"#;
-    let first = [("src/cart.rs", cart(&[(1, "x")]))];
+    let hello = r#"{"to": "weaver", "subject": "Hello", "body": "there"}"#;
+    let lines = ("src/cart.rs", cart(&[(1, "x")]));
+    let first = [lines, outbox("one", hello)];
     let again = [("src/cart.rs", cart(&[(1, "x"), (3, "total")]))];
     let stories = vec![
         member(
@@ -131,6 +134,8 @@ async fn mail_goes_to_a_session_before_the_weave() {
         inbox(&world, "refactor").await,
         ["read from curator: Rename it"]
     );
+    let hello = ["new from refactor: Hello"];
+    assert_eq!(inbox(&world, "weaver").await, hello, "once");
     assert!(over.members[1].earlier.is_empty(), "the same session");
     let texts = world.sandbox.github().texts(REPO, "main").expect("main");
     assert_eq!(texts["src/cart.rs"], cart(&[(1, "x"), (3, "total")]));

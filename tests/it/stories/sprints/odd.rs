@@ -4,10 +4,12 @@ use domain::governor::Limits;
 use domain::policy::MergePolicy;
 use domain::pull::MergeStyle;
 use domain::sprint::SprintState;
-use engine::backend::Error;
+use sandbox::Fault;
 use tests::world::MINUTE;
 
 use super::super::pipeline::push;
+use super::broken::status;
+use super::deaths::done;
 use super::resolving::nothing;
 use super::*;
 
@@ -66,6 +68,70 @@ async fn members_wait_for_slots_and_who_has_nothing_to_change_is_missed_by_nobod
     world.finish().await;
 }
 
+/// Jules takes its prompt for invalid, which no other try would change.
+#[tokio::test]
+async fn a_member_whose_session_is_refused_stops_no_other() {
+    let stories = vec![
+        member("curator", 1, &first_line("first"), &[]),
+        member("visionary", 4, &readme("A vision.\n"), &[]),
+    ];
+    let world = world_of(true, stories).await;
+    let refused = Fault::new(Service::Jules, "/sessions", status(400)).on("POST");
+    let refused = refused.saying("You are the persona `refactor`");
+    world.sandbox.faults().add(refused);
+    begin(&world).await;
+    let over = until_over(&world).await;
+    assert_eq!(
+        members(&over),
+        [
+            "curator #101 applied",
+            "refactor failed",
+            "visionary #102 applied"
+        ],
+        "{}",
+        world.story().await
+    );
+    assert_eq!((over.state.word(), over.ticks), ("partially_done", 2));
+    let reason = over.state.reason().expect("a reason");
+    let why = "refactor: Jules refused it: ";
+    assert!(reason.starts_with(why), "{reason}");
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.merges), (2, 1));
+    world.finish().await;
+}
+
+/// Gaffer marks it ready once, and a person makes it a draft again.
+#[tokio::test]
+async fn a_draft_is_woven_as_it_is() {
+    let mut drafts = member("curator", 1, &first_line("first"), &[]);
+    for step in &mut drafts.steps {
+        if let Step::OpenPull { draft, .. } = step {
+            *draft = true;
+        }
+    }
+    let stories = vec![drafts, slow("refactor", 10, &readme("A better shop.\n"))];
+    let world = world_of(true, stories).await;
+    begin_with(&world, "50", &["curator", "refactor"]).await;
+    let github = world.sandbox.github();
+    for is_draft in [true, false] {
+        let is_so = async |_: &World| {
+            let pull = github.pull(REPO, 101);
+            pull.is_some_and(|pull| pull.draft == is_draft)
+        };
+        Box::pin(world.until(MINUTE * 5, "a draft, then none", is_so)).await;
+    }
+    github.set_draft(REPO, 101, true);
+    let over = until_over(&world).await;
+    assert_eq!(
+        members(&over),
+        ["curator #101 applied", "refactor #102 applied"],
+        "{}",
+        world.story().await
+    );
+    assert!(world.pull(101).draft);
+    world.finish().await;
+}
+
 /// The free plan has three slots and fifteen tasks a day: the members that wait for tomorrow are waited for an hour, and the
 /// others are woven.
 #[tokio::test]
@@ -100,6 +166,8 @@ async fn of_22_members_three_work_at_once_and_those_beyond_the_quota_are_not_wai
     };
     assert_eq!((count("applied"), count("timed_out")), (15, 7));
     assert_eq!((over.state.word(), over.ticks), ("partially_done", 2));
+    let commits = done(&world, "POST", "/git/commits");
+    assert_eq!((over.weaves, commits), (1, 1), "one effect weaves all");
     let texts = world.sandbox.github().texts(REPO, "main").expect("main");
     let made = texts.keys().filter(|path| path.starts_with("docs/"));
     assert_eq!(made.count(), 15);

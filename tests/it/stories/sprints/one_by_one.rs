@@ -6,6 +6,7 @@ use tests::world::MINUTE;
 
 use super::super::pipeline::push;
 use super::broken::{PERSONAS, answers, status};
+use super::deaths::dies_after_next;
 use super::mail::inbox;
 use super::*;
 
@@ -111,19 +112,25 @@ async fn no_more_members_work_at_once_than_the_source_says() {
     world.finish().await;
 }
 
+/// The process dies as that is saved: the next sprint goes on, and the one before does not start it again.
 #[tokio::test]
 async fn the_next_sprint_starts_by_itself_until_a_person_aborts_one() {
     let source = set(|source| source.sprints.next = NextSprint::AtOnce);
     let world = world_with(true, appendix_a(), source).await;
     begin(&world).await;
+    dies_after_next(&world, "commit SPRINT#acme/shop#51");
     let is_next = async |world: &World| sprint(world).await.number.number() == 51;
     Box::pin(world.until(hour(6), "the next sprint is there", is_next)).await;
     let next = sprint(&world).await;
     assert_eq!((next.by.as_str(), next.members.len()), ("sprint 50", 3));
+    assert_eq!(world.deaths(), 1);
+    let has_begun = async |world: &World| world.sandbox.counters().creates == 6;
+    Box::pin(world.until(hour(1), "its members begin", has_begun)).await;
     let aborted = world.backend.abort_sprint(&next.repo, None, "ann").await;
     aborted.expect("an abort");
     Box::pin(world.pass(hour(2))).await;
     assert_eq!(sprint(&world).await.number.number(), 51);
+    assert_eq!(inbox(&world, "human").await, [""; 0]);
     world.finish().await;
 }
 

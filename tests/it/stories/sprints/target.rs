@@ -8,7 +8,7 @@ use super::super::pipeline::push;
 use super::*;
 
 /// The first message of a mailbox.
-async fn conflict_of(world: &World, persona: &str) -> String {
+pub(super) async fn conflict_of(world: &World, persona: &str) -> String {
     let repo = REPO.parse().expect("a repository");
     let persona = persona.parse().expect("a persona");
     let query = InboxQuery {

@@ -9,7 +9,7 @@ use tests::world::{Moment, REPO, SECOND, World, hour};
 
 use super::trials::REAL;
 use super::{
-    begin, call_off, findings, members, piped, push, push_all, rules, run, steps, tree, until_over,
+    begin, call_off, findings, git, members, piped, push, push_all, rules, run, steps, tree, until_over,
     world_of,
 };
 

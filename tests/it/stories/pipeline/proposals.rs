@@ -9,8 +9,8 @@ use tests::world::{Moment, REPO, SECOND, World, hour};
 
 use super::trials::REAL;
 use super::{
-    begin, call_off, findings, git, members, piped, push, push_all, rules, run, steps, tree, until_over,
-    world_of,
+    begin, call_off, findings, git, members, piped, push, push_all, rules, run, steps, tree,
+    until_over, world_of,
 };
 
 async fn world() -> World {

@@ -109,6 +109,11 @@ async fn a_planner_that_fails_before_its_session_counts_like_any_other() {
     let last = planned(&world).await;
     assert!(last.starts_with("planner skipped"), "{last}");
     assert_eq!(world.sandbox.counters().creates, 0);
+    // A person mends the file, and has it planned once more.
+    push(&world, "jules", (path, text));
+    assert_eq!(planned_by_name(&world, path).await, "planner done");
+    until_is(&world, "ready").await;
+    assert_eq!(requirements(&world).await[0].planners, 4);
 }
 
 #[tokio::test]

@@ -117,7 +117,7 @@ pub struct Sprint {
     /// Whether its one pull request was merged with what the newest weave pushed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub merged: bool,
-    /// Why files that it needs are not read now.
+    /// Why files that it needs are not read now; what is odd about the mail of a member is kept with that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hindrance: Option<Hindrance>,
     /// When it was last looked at in the present pause.
@@ -278,12 +278,25 @@ impl Sprint {
 
     /// Whether more has changed since than what keeps files from being read, which is waited for.
     pub fn has_moved_since(&self, before: &Self) -> bool {
-        let same = Self {
+        let mut same = Self {
             hindrance: self.hindrance.clone(),
             updated_at: self.updated_at,
             ..before.clone()
         };
+        for (old, new) in same.members.iter_mut().zip(&self.members) {
+            old.odd_since = new.odd_since;
+        }
         *self != same
+    }
+
+    /// Keeps what keeps files from being read, and since when answers about the mail of each member are odd.
+    fn hinder(&mut self, sights: &Sights) {
+        self.hindrance.clone_from(&sights.hindrance);
+        for member in &mut self.members {
+            let mut doubts = sights.doubts.iter();
+            let doubt = doubts.find(|(job, _)| *job == member.job);
+            member.odd_since = doubt.map(|(_, since)| *since);
+        }
     }
 
     /// A member by its persona.

@@ -65,7 +65,7 @@ impl Fate {
         self.inner().kill = Some((act, moment));
     }
 
-    /// Runs a hook right before the next act whose name begins so.
+    /// Runs a hook right before the next act, or the next read of a record, whose name begins so.
     pub fn before_next(&self, act: &'static str, then: impl Future<Output = ()> + Send + 'static) {
         let then = Box::pin(then);
         self.inner().hook = Some(Hook { act, then });
@@ -98,6 +98,14 @@ impl Fate {
             return Acted::Unheard;
         }
         Acted::Answered(answer)
+    }
+
+    /// Runs a hook right before a read, which is no act.
+    pub(super) async fn reads(&self, name: &str) {
+        let hook = self.inner().hook.take_if(|hook| name.starts_with(hook.act));
+        if let Some(hook) = hook {
+            hook.then.await;
+        }
     }
 
     async fn begin(&self, name: &str) -> Option<usize> {

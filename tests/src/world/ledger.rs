@@ -148,6 +148,7 @@ fn name_of(items: &[Write]) -> String {
 impl Records for Ledger {
     async fn get(&self, key: &Key) -> Result<Option<Record>, RecordsError> {
         self.alive()?;
+        self.fate.reads(&format!("get {} {}", key.pk, key.sk)).await;
         self.read
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

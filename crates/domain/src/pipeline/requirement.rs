@@ -94,6 +94,10 @@ impl Requirement {
             ) => RequirementState::Ready,
             // Its file was put back.
             (RequirementState::Failed { .. }, _) if self.file_gone => RequirementState::Ready,
+            // It was left to people because no planner expanded it, and now it is expanded.
+            (RequirementState::Failed { .. }, false) if self.wants_planner() => {
+                RequirementState::Ready
+            }
             // Another attempt begins with the file as it is now.
             (RequirementState::Failed { .. }, _) => self.state.clone(),
             (
@@ -139,26 +143,25 @@ impl Requirement {
     /// The same while a planner works on it.
     #[must_use]
     pub fn planned_by(&self, job: &JobId, now: Timestamp) -> Self {
-        match &self.state {
-            RequirementState::Planning { job: known } if known == job && self.planners > 0 => {
-                self.clone()
-            }
-            RequirementState::Planning { .. }
-            | RequirementState::Unplanned { .. }
-            | RequirementState::Ready => {
-                let next = Self {
-                    planners: self.planners.saturating_add(1),
-                    ..self.clone()
-                };
-                next.with(RequirementState::Planning { job: job.clone() }, now)
-            }
+        let begins = match &self.state {
+            RequirementState::Planning { job: known } => known != job || self.planners == 0,
+            RequirementState::Unplanned { .. } | RequirementState::Ready => true,
+            // A person has it planned once more.
+            RequirementState::Failed { .. } => self.wants_planner(),
             RequirementState::Implementing { .. }
             | RequirementState::Merged { .. }
             | RequirementState::Tidying { .. }
             | RequirementState::Tidied { .. }
-            | RequirementState::Removing { .. }
-            | RequirementState::Failed { .. } => self.clone(),
+            | RequirementState::Removing { .. } => false,
+        };
+        if !begins {
+            return self.clone();
         }
+        let next = Self {
+            planners: self.planners.saturating_add(1),
+            ..self.clone()
+        };
+        next.with(RequirementState::Planning { job: job.clone() }, now)
     }
 
     /// The same after its planner ended, and its file was read again: none if there is no requirement in it.

@@ -69,7 +69,7 @@ impl Requirement {
     }
 
     /// Whether a planner may still expand it, which no run gives it any more, or not before the next one.
-    fn wants_planner(&self) -> bool {
+    pub(super) fn wants_planner(&self) -> bool {
         match &self.state {
             RequirementState::Unplanned { .. } => true,
             RequirementState::Failed { .. } => {

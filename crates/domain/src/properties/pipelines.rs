@@ -6,8 +6,9 @@ use crate::ids::{BranchName, JobId, StreamName};
 use crate::layer::Layer;
 use crate::pipeline::{
     Exchange, FoundRequirement, Input, Member, MemberSight, MemberState, Pipeline, PipelineAsk,
-    PipelineRules, Plan, Requirement, RequirementOutcome, RequirementRef, RequirementState,
-    StepKind, StepState, apply, due, ended, given_up, held, hindered, refused, start,
+    PipelineRules, Plan, Requirement, RequirementAsk, RequirementOutcome, RequirementRef,
+    RequirementState, StepKind, StepState, apply, due, ended, given_up, held, hindered, refused,
+    start,
 };
 
 type Sights = Vec<(JobId, Option<MemberSight>)>;
@@ -286,8 +287,14 @@ fn check_requirement(before: &Requirement, after: &Requirement, turn: &Requireme
     );
     // Its file was put back.
     let is_found = before.file_gone && matches!(turn, RequirementTurn::Seen(_));
+    // No planner expanded it, and a person has it planned once more, or it was expanded by hand.
+    let is_replanned = before.takes(RequirementAsk::Plan)
+        && matches!(
+            turn,
+            RequirementTurn::Seen(_) | RequirementTurn::PlannedBy(_)
+        );
     assert!(
-        is_same || is_ordered || is_found || !before.is_over(),
+        is_same || is_ordered || is_found || is_replanned || !before.is_over(),
         "{old:?} {new:?}"
     );
     let is_kept = is_merged(new) && old.delivery() == new.delivery();

@@ -106,6 +106,9 @@ fn check_end(before: &Sprint, after: &Sprint, done: &Done) {
             && matches!(input.as_ref(), Input::Seen(_))
         {
             same.hindrance.clone_from(&before.hindrance);
+            for (old, new) in before.members.iter().zip(&mut same.members) {
+                new.odd_since = old.odd_since;
+            }
         }
         same.updated_at = before.updated_at;
         assert_eq!(&same, before);

@@ -106,7 +106,7 @@ pub fn apply(sprint: &Sprint, input: &Input, now: Timestamp) -> Sprint {
         } => on(&mut next, persona, |it| {
             collected(it, outbox, (*is_read, *is_unopened));
         }),
-        Input::Seen(sights) if sprint.is_over() => next.hindrance.clone_from(&sights.hindrance),
+        Input::Seen(sights) if sprint.is_over() => next.hinder(sights),
         _ if sprint.is_over() => {}
         Input::Shown {
             persona,
@@ -169,7 +169,7 @@ fn on(sprint: &mut Sprint, persona: &PersonaName, change: impl FnOnce(&mut Sprin
 
 fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
     sprint.tasks = sprint.tasks.max(sights.tasks);
-    sprint.hindrance.clone_from(&sights.hindrance);
+    sprint.hinder(sights);
     let is_woven_now = sprint.state == SprintState::Integrating;
     let is_woven = sprint.is_woven();
     for (job, sight) in &sights.members {

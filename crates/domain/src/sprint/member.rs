@@ -53,6 +53,9 @@ pub struct SprintMember {
     /// Whether that one is a patch that changes files besides mail, as far as is known: they are in no pull request.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unopened: bool,
+    /// Since when answers about its mail that is to be collected are odd.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub odd_since: Option<Timestamp>,
     /// When its session, which had ended without a pull request, was asked for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_at: Option<Timestamp>,
@@ -217,6 +220,7 @@ impl SprintMember {
             collected: None,
             unreadable: false,
             unopened: false,
+            odd_since: None,
             asked_at: None,
             silent: false,
             reading: None,
@@ -334,6 +338,7 @@ impl SprintMember {
         self.attempts = self.attempts.saturating_add(1);
         self.asked_at = None;
         self.silent = false;
+        self.odd_since = None;
         self.closed = false;
         self.overdue = false;
         self.state = MemberState::Waiting;

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::apply::go_on;
 use super::mailing::not_taken;
 use super::member::MemberState;
-use super::{Sprint, SprintState};
+use super::{Sights, Sprint, SprintState};
 use crate::fence::clip;
 use crate::refusal::NotNow;
 use crate::when::plus;
@@ -133,7 +133,7 @@ pub fn held(sprint: &Sprint, now: Timestamp) -> Sprint {
     }
     let mut held = resumed(sprint, now);
     held.held_at = Some(now);
-    held.hindrance = None;
+    held.hinder(&Sights::default());
     held
 }
 

@@ -39,16 +39,17 @@ pub struct Sights {
     pub unread: Vec<u64>,
     /// What kept files from being read.
     pub hindrance: Option<Hindrance>,
+    /// The jobs about whose mail answers are odd, and since when.
+    pub doubts: Vec<(JobId, Timestamp)>,
 }
 
 impl Sights {
-    /// Sees a member whose mail cannot be read as one at work: it may take back what looks ready.
-    pub fn hold_back(&mut self, job: &JobId, hindrance: Hindrance) {
-        let found = self.hindrance.as_ref();
-        // An odd answer about one member counts, whatever is answered about others.
-        if found.is_none_or(|it| it.odd_since.is_none()) {
-            self.hindrance = Some(hindrance);
-        }
+    /// Sees a member whose mail cannot be read as one at work: it may take back what looks ready. An odd answer about its mail says
+    /// nothing of other files.
+    pub fn hold_back(&mut self, job: &JobId, mut hindrance: Hindrance) {
+        let doubt = hindrance.odd_since.take();
+        self.doubts.extend(doubt.map(|since| (job.clone(), since)));
+        self.hindrance = self.hindrance.take().or(Some(hindrance));
         let mut members = self.members.iter_mut();
         if let Some((_, sight)) = members.find(|(it, _)| it == job)
             && matches!(sight.work, Work::Ready(_))

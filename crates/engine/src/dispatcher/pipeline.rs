@@ -105,7 +105,10 @@ impl Dispatcher {
         let decided = &next.steps[place];
         match step.state {
             StepState::Pending => {
-                Box::pin(self.note_planning(&mut unit, (&next, decided), trees)).await?;
+                let noted = self.note_planning(&mut unit, (&next, decided), trees);
+                if !Box::pin(noted).await? {
+                    return Ok(true);
+                }
             }
             StepState::Running { .. }
             | StepState::WaitingMerge { .. }

@@ -1,11 +1,14 @@
 //! What becomes of a requirement when its planner ends, in a run of the planner alone.
 
+use std::pin::Pin;
+
+use domain::delivery::{Act, Actor, Command, Delivery};
 use domain::layer::Layer;
 use domain::pipeline::{EntryPoint, Exchange, Implement, Pipeline, PipelineAsk};
 use engine::pipelines::PipelineOrder;
 use engine::work::Work;
 use sandbox::story::{Step, Story};
-use tests::world::{MINUTE, REPO, SECOND, World, story};
+use tests::world::{MINUTE, REPO, SECOND, World, hour, story};
 
 use super::trials::REAL;
 use super::{
@@ -109,6 +112,11 @@ async fn a_planner_that_fails_before_its_session_counts_like_any_other() {
     let last = planned(&world).await;
     assert!(last.starts_with("planner skipped"), "{last}");
     assert_eq!(world.sandbox.counters().creates, 0);
+    // A person mends the file, and has it planned once more.
+    push(&world, "jules", (path, text));
+    assert_eq!(planned_by_name(&world, path).await, "planner done");
+    until_is(&world, "ready").await;
+    assert_eq!(requirements(&world).await[0].planners, 4);
 }
 
 #[tokio::test]
@@ -179,4 +187,72 @@ async fn a_requirement_that_is_ready_is_refused_to_the_planner_that_is_named_for
     );
     assert_eq!(world.sandbox.counters().creates, 0);
     assert_eq!(requirements(&world).await, []);
+}
+
+/// A person starts the requirement once these acts were reached, one after the other. Returns how its planner ended that was begun by name.
+async fn planned_while_it_is_started(world: &World, acts: &[&'static str]) -> String {
+    let begun = begin_planner_of(world, Some(REAL[2].0)).await;
+    let backend = world.backend.clone();
+    let id = requirements(world).await[0].reference.id.clone();
+    let mut then: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
+        let repo = REPO.parse().expect("a repository");
+        let started = backend.start_requirement(&repo, &id, false).await;
+        assert_eq!(started.expect("a start").state.word(), "implementing");
+    });
+    for act in acts.iter().rev().copied() {
+        let (fate, next) = (world.fate.clone(), then);
+        then = Box::pin(async move { fate.before_next(act, next) });
+    }
+    then.await;
+    let work = Work::Pipeline {
+        id: begun.id.clone(),
+    };
+    let handled = Box::pin(world.dispatcher.handle(&work)).await;
+    handled.expect("handled");
+    let over = until_over(world, &begun).await;
+    steps(&over).remove(0)
+}
+
+/// Calls the delivery of the requirement off, so that this may be started or planned again.
+async fn give_up(world: &World) {
+    let known = requirements(world).await.remove(0);
+    let id = known.state.delivery().expect("a delivery").clone();
+    let is_begun = async |world: &World| {
+        let found = world.backend.store.get::<Delivery>(&id).await;
+        found.expect("a store").is_some()
+    };
+    Box::pin(world.until(MINUTE, "its delivery", is_begun)).await;
+    let command = Command {
+        id: "test:give-up".to_owned(),
+        by: Actor::person("ann"),
+        act: Act::Cancel,
+    };
+    let taken = world.backend.command_delivery(&id, &command).await;
+    taken.expect("a command that is taken");
+    let has_failed = async |world: &World| {
+        let known = requirements(world).await;
+        known[0].state.word() == "failed"
+    };
+    Box::pin(world.until(hour(1), "it failed", has_failed)).await;
+}
+
+#[tokio::test]
+async fn no_planner_that_is_named_begins_beside_an_implementation() {
+    let world = world(Vec::new()).await;
+    let (path, text) = REAL[2];
+    let ready = text.replace("deep_analysis: true", "deep_analysis: false");
+    push(&world, "jules", (path, &ready));
+    let noted = begin(&world, EntryPoint::Requirements).await;
+    until_over(&world, &noted).await;
+    push(&world, "jules", (path, text));
+    let refused = "planner failed (requirement rea003 is being implemented already)";
+    // It is started between the two reads of the run, and then, after a failure, right before the plan is saved.
+    let acts = ["get REQ#", "get REQ#", "commit "];
+    assert_eq!(
+        planned_while_it_is_started(&world, &acts[..2]).await,
+        refused
+    );
+    give_up(&world).await;
+    assert_eq!(planned_while_it_is_started(&world, &acts).await, refused);
+    assert_eq!(requirements(&world).await[0].attempt, 2);
 }

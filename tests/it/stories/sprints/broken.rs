@@ -54,6 +54,16 @@ async fn until_mail_is_read(world: &World) {
     Box::pin(world.until(hour(1), "the mail is read", is_read)).await;
 }
 
+/// The first member is told that its outbox cannot be read.
+async fn until_it_is_told(world: &World) {
+    let is_told = async |world: &World| {
+        let told = inbox(world, "curator").await;
+        let fault = "from weaver: A file of your outbox was not sent";
+        told.iter().any(|it| it.ends_with(fault))
+    };
+    Box::pin(world.until(hour(1), "it is told", is_told)).await;
+}
+
 async fn until_pulls_are_open(world: &World) {
     let is_open = async |world: &World| world.sandbox.github().pulls(REPO).len() == 3;
     Box::pin(world.until(hour(1), "pull requests are open", is_open)).await;
@@ -61,15 +71,20 @@ async fn until_pulls_are_open(world: &World) {
 
 #[tokio::test]
 async fn an_outbox_that_can_never_be_read_is_told_to_its_member_and_stops_nothing() {
-    let world = world_of(true, letters()).await;
+    let mut stories = letters();
+    // It is ready when answers about the others have been odd for some minutes.
+    let vision = [("VISION.md", "Far.\n".to_owned())];
+    stories[2] = member("visionary", 60, &vision, &[]);
+    let world = world_of(true, stories).await;
     let faults = world.sandbox.faults();
     faults.add(answers("mail/outbox", status(404)));
     begin(&world).await;
+    until_it_is_told(&world).await;
+    faults.clear();
     let over = until_over(&world).await;
     assert_eq!(over.state.word(), "done", "{}", world.story().await);
-    let told = inbox(&world, "curator").await;
-    let fault = "from weaver: A file of your outbox was not sent";
-    assert!(told.iter().any(|it| it.ends_with(fault)), "{told:?}");
+    let told = inbox(&world, "visionary").await;
+    assert_eq!(told, [""; 0], "answers about it were not odd for long");
     world.finish().await;
 }
 
@@ -257,6 +272,19 @@ async fn an_abort_merges_nothing_that_waited_for_its_mail() {
     assert_eq!(inbox(&world, "refactor").await, ["new from curator: Hello"]);
     assert_eq!(world.pull(101).state, sandbox::github::PullState::Open);
     assert_eq!(world.sandbox.counters().merges, 0);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_outbox_that_can_never_be_read_is_told_to_its_member_after_an_abort_as_well() {
+    let world = alone(HELLO, answers("mail/outbox", status(404))).await;
+    let is_open = async |world: &World| world.sandbox.github().pulls(REPO) == [101];
+    Box::pin(world.until(hour(1), "its pull request is open", is_open)).await;
+    let repo = REPO.parse().expect("a repository");
+    let aborted = world.backend.abort_sprint(&repo, None, "ann").await;
+    assert!(aborted.expect("an abort").is_over());
+    until_it_is_told(&world).await;
+    Box::pin(world.pass(MINUTE * 5)).await;
     world.finish().await;
 }
 

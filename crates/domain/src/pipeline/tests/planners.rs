@@ -52,6 +52,30 @@ fn a_requirement_that_no_planner_expands_gets_three_and_is_left_to_people() {
     assert!(!known.may_be_planned());
     assert!(known.start(false, at(3)).is_ok(), "people may want it so");
     assert_eq!(taken(&known), ["start", "plan", "remove"]);
+    let again = known.planned_by(&job(4), at(3));
+    assert_eq!((again.state.job(), again.planners), (Some(&job(4)), 4));
+    let in_vain = again.planner_ended("it left it as it was", Some(found(true)), at(4));
+    assert_eq!(
+        in_vain.state.reason(),
+        Some("none of its 4 planners expanded it")
+    );
+    for (needs_planning, word) in [(true, "failed"), (false, "ready")] {
+        let file = || found(needs_planning);
+        for after in [
+            again.planner_ended("it is merged", Some(file()), at(5)),
+            in_vain.seen(file(), at(5)),
+            known.seen(file(), at(5)),
+        ] {
+            assert_eq!(after.state.word(), word);
+        }
+    }
+    let not_merged = RequirementOutcome::NotMerged {
+        reason: "it was closed".to_owned(),
+    };
+    let begun = known.start(false, at(3)).unwrap();
+    let failed = begun.delivered(&not_merged, at(4));
+    assert_eq!(failed.planned_by(&job(4), at(5)), failed);
+    assert_eq!(failed.seen(found(false), at(5)).state.word(), "failed");
 }
 
 #[test]

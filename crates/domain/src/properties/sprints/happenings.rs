@@ -310,6 +310,13 @@ fn messages(count: &u8) -> Vec<MessageId> {
     numbers.map(|it| it.try_into().unwrap()).collect()
 }
 
+/// The mail of the first member is doubted as long as other files are.
+fn doubts(sprint: &Sprint, hindrance: Option<&Hindrance>) -> Vec<(JobId, Timestamp)> {
+    let since = hindrance.and_then(|it| it.odd_since);
+    let of_first = since.map(|since| (sprint.members[0].job.clone(), since));
+    of_first.into_iter().collect()
+}
+
 /// What comes in when something happens now.
 pub(super) fn input(sprint: &Sprint, happening: &SprintHappening) -> Input {
     let persona = |who: &u8| persona(sprint, *who);
@@ -319,6 +326,7 @@ pub(super) fn input(sprint: &Sprint, happening: &SprintHappening) -> Input {
             members: sights_of(sprint, sights),
             landing: *landing,
             hindrance: hindrance.clone(),
+            doubts: doubts(sprint, hindrance.as_ref()),
             ..Sights::default()
         }),
         SprintHappening::AllReady(head) => Input::Seen(all_ready(sprint, *head)),

@@ -20,6 +20,12 @@ fn ready_but_unread(sprint: &Sprint, hindrance: Hindrance) -> Sights {
     sights
 }
 
+/// Whether files are not read, and since when the mail of each member is doubted.
+fn doubts(sprint: &Sprint) -> (bool, Vec<Option<Timestamp>>) {
+    let members = sprint.members.iter().map(|it| it.odd_since);
+    (sprint.hindrance.is_some(), members.collect())
+}
+
 #[test]
 fn a_member_whose_mail_cannot_be_read_is_waited_for_and_holds_up_no_other() {
     let sprint = begun(&["curator", "refactor"]);
@@ -58,11 +64,16 @@ fn a_member_whose_mail_cannot_be_read_is_waited_for_and_holds_up_no_other() {
 fn what_keeps_files_from_being_read_is_kept_until_all_were_read_or_there_is_a_pause() {
     let sprint = begun(&["curator", "refactor"]);
     let odd = found(FailureClass::NotFound, 100);
-    let unread = Input::Seen(ready_but_unread(&sprint, odd.clone()));
+    let unread = Input::Seen(ready_but_unread(&sprint, odd));
     let waits = apply(&sprint, &unread, at(100));
-    assert_eq!(waits.hindrance, Some(odd));
-    assert_eq!(apply(&waits, &seen(&[]), at(160)).hindrance, None);
-    assert_eq!(held(&waits, at(160)).hindrance, None, "a pause is no time");
+    assert_eq!(doubts(&waits), (true, vec![Some(at(100)), None]));
+    let without = (false, vec![None, None]);
+    assert_eq!(doubts(&apply(&waits, &seen(&[]), at(160))), without);
+    assert_eq!(
+        doubts(&held(&waits, at(160))),
+        without,
+        "a pause is no time"
+    );
 }
 
 #[test]
@@ -70,6 +81,7 @@ fn a_sprint_that_only_waits_for_files_is_not_looked_at_again_at_once() {
     let sprint = begun(&["curator", "refactor"]);
     let only_hindered = Input::Seen(Sights {
         hindrance: Some(found(FailureClass::Garbled, 1)),
+        doubts: vec![(sprint.members[0].job.clone(), at(1))],
         ..Sights::default()
     });
     let waits = apply(&sprint, &only_hindered, at(1));
@@ -80,15 +92,38 @@ fn a_sprint_that_only_waits_for_files_is_not_looked_at_again_at_once() {
 }
 
 #[test]
-fn an_odd_answer_about_one_member_counts_whatever_passes_of_others() {
+fn an_odd_answer_about_the_mail_of_one_member_says_nothing_of_other_files() {
     let sprint = begun(&["curator", "refactor"]);
-    let odd = found(FailureClass::NotFound, 1);
     let passing = found(FailureClass::Network, 1);
-    for both in [[&odd, &passing], [&passing, &odd]] {
-        let mut sights = ready_but_unread(&sprint, both[0].clone());
-        sights.hold_back(&sprint.members[1].job, both[1].clone());
-        assert_eq!(sights.hindrance.as_ref(), Some(&odd));
+    for (both, since) in [
+        (
+            [100, 640].map(|second| found(FailureClass::NotFound, second)),
+            [Some(at(100)), Some(at(640))],
+        ),
+        (
+            [passing.clone(), found(FailureClass::Garbled, 640)],
+            [None, Some(at(640))],
+        ),
+        (
+            [found(FailureClass::Forbidden, 100), passing],
+            [Some(at(100)), None],
+        ),
+    ] {
+        let [first, second] = both;
+        let mut sights = ready_but_unread(&sprint, first);
+        sights.hold_back(&sprint.members[1].job, second);
+        let waits = apply(&sprint, &Input::Seen(sights), at(640));
+        assert_eq!(doubts(&waits), (true, since.to_vec()));
+        let of_all = waits.hindrance.unwrap();
+        assert_eq!(of_all.odd_since, None, "files of all are not doubted");
     }
+    let of_all = found(FailureClass::Garbled, 1);
+    let mut sights = Sights {
+        hindrance: Some(of_all.clone()),
+        ..Sights::default()
+    };
+    sights.hold_back(&sprint.members[0].job, found(FailureClass::NotFound, 640));
+    assert_eq!(sights.hindrance, Some(of_all), "their doubt goes on");
 }
 
 #[test]
@@ -96,9 +131,10 @@ fn what_keeps_mail_from_being_read_is_kept_in_a_sprint_that_is_over_as_well() {
     let sprint = begun(&["curator", "refactor"]);
     let over = abort(&sprint, "kim", at(1)).unwrap();
     let odd = found(FailureClass::Garbled, 2);
-    let unread = Input::Seen(ready_but_unread(&over, odd.clone()));
-    let doubts = apply(&over, &unread, at(2));
-    assert_eq!(doubts.hindrance, Some(odd));
-    assert_eq!(doubts.members, over.members);
-    assert_eq!(doubts.state, over.state);
+    let unread = Input::Seen(ready_but_unread(&over, odd));
+    let mut unsure = apply(&over, &unread, at(2));
+    assert_eq!(doubts(&unsure), (true, vec![Some(at(2)), None]));
+    unsure.members[0].odd_since = None;
+    assert_eq!(unsure.members, over.members);
+    assert_eq!(unsure.state, over.state);
 }

@@ -53,19 +53,19 @@ impl Dispatcher {
     }
 
     /// Notes down which planner works on which requirement, in the unit that saves the plan: a plan that is made twice, and saved once, leaves
-    /// no requirement with a job that no run has.
+    /// no requirement with a job that no run has. Returns false if one was taken since the step was planned: that is done anew then.
     pub(super) async fn note_planning(
         &self,
         unit: &mut UnitOfWork,
         (pipeline, step): (&Pipeline, &PipelineStep),
         cache: &mut TreeCache,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let Some(shas) = step.trees.as_ref().filter(|_| plans(pipeline, step)) else {
-            return Ok(());
+            return Ok(true);
         };
         let trees = self.trees_of(&pipeline.repo, shas, cache).await?;
         let Ok(paths) = Layout::paths(&trees.worker) else {
-            return Ok(());
+            return Ok(true);
         };
         let mut noted = BTreeSet::new();
         for found in exchange::requirements(&trees.worker, paths) {
@@ -75,21 +75,23 @@ impl Dispatcher {
             // One id may be in two files by mistake, and is one record.
             if let Some(member) = member
                 && noted.insert(found.reference.id.clone())
+                && !self
+                    .note_planner(unit, (&pipeline.repo, member), found)
+                    .await?
             {
-                self.note_planner(unit, (&pipeline.repo, member), found)
-                    .await?;
+                return Ok(false);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// The planner of one requirement. One that failed before its session has ended already.
+    /// The planner of one requirement, unless that was taken. One that failed before its session has ended already.
     async fn note_planner(
         &self,
         unit: &mut UnitOfWork,
         (repo, member): (&RepoName, &Member),
         found: FoundRequirement,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let now = self.backend.now();
         let job = &member.job;
         let key = (repo.clone(), found.reference.id.clone());
@@ -97,16 +99,25 @@ impl Dispatcher {
         let begun = RequirementState::Planning { job: job.clone() };
         let fresh = Requirement::found(repo, found.clone(), begun, now);
         let known = stored.as_ref().map_or(&fresh, |stored| &stored.value);
+        if known.must_be_free().is_err() {
+            return Ok(false);
+        }
         let planning = known.seen(found.clone(), now).planned_by(job, now);
         let next = match member.state.reason() {
             Some(why) => planning.planner_ended(&ended_badly(why), Some(found), now),
             None => planning,
         };
-        if stored.as_ref().is_none_or(|stored| stored.value != next) {
-            let version = stored.map(|stored| stored.version);
-            unit.save_at(&key, &next, (version, next.due(now)));
+        match stored {
+            // It is not taken before the plan is saved either.
+            Some(stored) if stored.value == next => {
+                unit.check(keys::requirement(&key.0, &key.1), stored.version);
+            }
+            stored => {
+                let version = stored.map(|stored| stored.version);
+                unit.save_at(&key, &next, (version, next.due(now)));
+            }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Calls the requirements whose planners are through: each reads how its own ended, and its file again.

@@ -14,7 +14,7 @@ use domain::step::Step;
 use jiff::Timestamp;
 
 use super::labels::without_conflict;
-use super::{Progress, named};
+use super::named;
 use crate::backend::{Error, decide_again};
 use crate::dispatcher::Dispatcher;
 use crate::keys;
@@ -30,8 +30,8 @@ impl Dispatcher {
     pub(super) async fn end_sprint(&self, found: &Versioned<Sprint>) -> Result<bool, Error> {
         let sprint = &found.value;
         let mail = match Box::pin(self.settle_mail(found)).await {
-            Ok(Progress::Changed) => return Ok(true),
-            Ok(Progress::Through(hindrance)) => Ok(hindrance),
+            Ok(None) => return Ok(true),
+            Ok(Some(sights)) => Ok(sights),
             Err(error) => Err(error),
         };
         if found.due.is_none() {
@@ -44,30 +44,20 @@ impl Dispatcher {
         self.settle_with_pull(&sprint.integration).await?;
         self.end_job(&sprint.integration, job::leave).await?;
         // Mail that cannot be read now holds up no job.
-        let hindrance = match mail? {
-            None => {
-                self.tell_of_end(sprint).await?;
-                self.tell_left_out(sprint).await?;
-                self.tell_unread(sprint).await?;
-                self.start_next(sprint).await?
-            }
-            hindered => hindered,
-        };
-        self.save_end(found, hindrance).await?;
+        let mut sights = mail?;
+        if sights.hindrance.is_none() {
+            self.tell_of_end(sprint).await?;
+            self.tell_left_out(sprint).await?;
+            self.tell_unread(sprint).await?;
+            sights.hindrance = self.start_next(sprint).await?;
+        }
+        self.save_end(found, sights).await?;
         Ok(false)
     }
 
     /// A sprint that is over is due until all was read, and the next one is there.
-    async fn save_end(
-        &self,
-        found: &Versioned<Sprint>,
-        hindrance: Option<Hindrance>,
-    ) -> Result<(), Error> {
+    async fn save_end(&self, found: &Versioned<Sprint>, sights: Sights) -> Result<(), Error> {
         let now = self.backend.now();
-        let sights = Sights {
-            hindrance,
-            ..Sights::default()
-        };
         let again_at = sprint::soon(&sights, now);
         let next = sprint::apply(&found.value, &Input::Seen(sights), now);
         let mut unit = self.backend.unit();
@@ -76,21 +66,27 @@ impl Dispatcher {
         self.backend.try_commit(unit).await.map(drop)
     }
 
-    /// Marks what members were shown as read, and collects what they wrote.
-    async fn settle_mail(&self, found: &Versioned<Sprint>) -> Result<Progress, Error> {
+    /// Marks what members were shown as read, and collects what they wrote. Returns what kept mail from being read; none if the
+    /// sprint changed.
+    async fn settle_mail(&self, found: &Versioned<Sprint>) -> Result<Option<Sights>, Error> {
         let sprint = &found.value;
         if self.mark_shown(found).await? {
-            return Ok(Progress::Changed);
+            return Ok(None);
         }
         if found.due.is_none() {
-            return Ok(Progress::Through(None));
+            return Ok(Some(Sights::default()));
         }
         let source = self.source(&sprint.repo).await?;
         let mut sights = self.sprint_sights(sprint, &source.timing).await?;
-        Ok(match self.collect(found, &mut sights).await? {
-            true => Progress::Changed,
-            false => Progress::Through(sights.hindrance),
-        })
+        if self.collect(found, &mut sights).await? {
+            return Ok(None);
+        }
+        // How far its members are counts no more.
+        Ok(Some(Sights {
+            hindrance: sights.hindrance,
+            doubts: sights.doubts,
+            ..Sights::default()
+        }))
     }
 
     /// Starts the next sprint where the source says so. After one of which nothing was merged, or that a person aborted,

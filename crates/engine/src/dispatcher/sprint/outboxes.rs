@@ -99,8 +99,12 @@ impl Dispatcher {
         let (files, is_unopened) = match read {
             Ok(read) => read,
             Err(failure) => {
-                let before = sprint.hindrance.as_ref();
-                if let Some(hindrance) = Hindrance::of(&failure, before, self.backend.now()) {
+                let before = member.odd_since.map(|since| Hindrance {
+                    why: String::new(),
+                    odd_since: Some(since),
+                });
+                let now = self.backend.now();
+                if let Some(hindrance) = Hindrance::of(&failure, before.as_ref(), now) {
                     tracing::warn!(job = %member.job, why = failure.message, "mail of a member is not read yet");
                     return Ok(Err(hindrance));
                 }

@@ -107,13 +107,12 @@ pub(super) fn see_reading(
             true
         }
         Work::Ready(_) | Work::Nothing => {
-            // What it answered in a patch is collected before.
-            let is_collected =
-                sight.outbox != Some(Outbox::Patch) || member.collected == sight.outbox;
+            // What it answered in a patch is collected before, and then says what became of the member.
+            let is_collected = !sight.is_in_patch() || member.collected == sight.outbox;
             if is_collected && has_read(sight, since, now) {
                 member.reading = None;
             }
-            true
+            member.reading.is_some() || !sight.is_in_patch()
         }
         Work::Queued | Work::Working | Work::Closed => true,
         Work::Merged | Work::Gone { .. } | Work::Failed { .. } => {

@@ -423,9 +423,11 @@ async fn is_tidy(world: &World, over: &Sprint) {
     for member in &over.members {
         Box::pin(world.until_is(hour(1), &member.job, "woven")).await;
         let number = member.number().expect("a pull request");
-        let is_closed =
-            async |world: &World| world.pull(number).state != sandbox::github::PullState::Open;
-        Box::pin(world.until(hour(1), "it is closed", is_closed)).await;
+        let is_through = async |world: &World| {
+            let pull = world.pull(number);
+            pull.state != sandbox::github::PullState::Open && !pull.comments.is_empty()
+        };
+        Box::pin(world.until(hour(1), "it is closed with a link", is_through)).await;
         let comments = world.pull(number).comments;
         let [comment] = &comments[..] else {
             panic!("{comments:?}");

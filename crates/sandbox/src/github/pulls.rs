@@ -9,7 +9,7 @@ use super::setup::{ChangedFile, NewCommit, NewPull, RepoSetup};
 use super::world::{GitHubRefusal, GitHubWorld, Issue, Pull, User};
 
 impl GitHub {
-    /// Moves a branch to a commit, or makes it there, as somebody does who pushes. `false` without such a commit.
+    /// Moves a branch to a commit, or makes it there, as a push does. `false` without such a commit.
     pub fn point_branch(&self, now: Timestamp, repo: &str, (branch, sha): (&str, &str)) -> bool {
         let mut world = self.world();
         world.commits.contains_key(sha) && world.move_branch(now, repo, branch, sha).is_ok()

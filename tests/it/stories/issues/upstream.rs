@@ -17,7 +17,7 @@ async fn job_with_session(world: &World, number: u64) -> JobId {
     found.task.job.expect("a job")
 }
 
-/// Whoever may approve there is a person of the account. What they approved is the plan of the delivery, also where no poll
+/// People of the account approve there. What they approved is the plan of the delivery, also where no poll
 /// saw it wait.
 #[tokio::test]
 async fn a_plan_that_is_approved_on_its_own_page_goes_on_by_that_person() {

@@ -14,7 +14,7 @@ use sandbox::github::PullState;
 
 pub use report::SprintReport;
 
-use crate::stage::{AGENT, Address, Play, SHOP, Stage};
+use crate::stage::{Address, Play, SHOP, Stage};
 use repository::NUMBER;
 use telling::Teller;
 
@@ -88,12 +88,11 @@ async fn mail(stage: &Stage, repo: &RepoName) -> Result<Vec<String>> {
     Ok(log.context("reading the mail")?.lines)
 }
 
-/// Whether nothing more happens: the pull requests of members are closed, and the agent is told, after everything else.
+/// Whether nothing more happens: the pull requests of members are closed after everything else.
 fn is_over(stage: &Stage, sprint: &SprintView) -> bool {
     let github = stage.sandbox.github();
     let mut pulls = github.pulls(SHOP).into_iter();
     sprint.is_over
-        && !stage.sandbox.agents().received(AGENT).is_empty()
         && pulls.all(|number| {
             let pull = github.pull(SHOP, number);
             pull.is_none_or(|pull| pull.state != PullState::Open)

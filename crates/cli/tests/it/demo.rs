@@ -209,8 +209,6 @@ fn a_sprint_of_five_ends_with_one_merged_pull_request() {
         ("pulls_merged", 1),
         ("mails", 1),
         ("tasks", 5),
-        // The end of the sprint is told, and no member's completion.
-        ("wakes", 1),
     ] {
         assert_eq!(report[name].as_u64(), Some(wanted), "{name}: {report}");
     }

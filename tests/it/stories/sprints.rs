@@ -173,7 +173,7 @@ async fn begin_with(world: &World, number: &str, personas: &[&str]) -> Sprint {
 }
 
 async fn begun(world: &World, number: &str, personas: &[&str]) -> Sprint {
-    let started = ordered(world, number, personas).await;
+    let started = Box::pin(ordered(world, number, personas)).await;
     started.expect("a sprint").sprint
 }
 

@@ -5,8 +5,8 @@ use std::mem;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::report::{Against, Clash, Way};
 use super::mailing::has_read;
+use super::report::{Against, Clash, Way};
 use super::seen::has_said_all;
 use super::sight::Sight;
 use super::{ATTEMPTS_MAX, MEMBER_TIMEOUT, QUEUED_TIMEOUT, WEAVER_ATTEMPTS_MAX, WEAVER_TIMEOUT};

@@ -261,7 +261,9 @@ fn between(before: &Tree, after: &Tree) -> BTreeMap<String, Change> {
 }
 
 /// Waits for all, some at a time, and answers them in their order.
-pub(crate) async fn at_once<T>(reads: Vec<BoxFuture<'_, Result<T, Failure>>>) -> Result<Vec<T>, Failure> {
+pub(crate) async fn at_once<T>(
+    reads: Vec<BoxFuture<'_, Result<T, Failure>>>,
+) -> Result<Vec<T>, Failure> {
     let reads = stream::iter(reads).buffered(READS_AT_ONCE);
     reads.try_collect().await
 }

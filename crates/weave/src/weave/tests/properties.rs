@@ -37,7 +37,7 @@ fn member(shop: &mut Shop, number: u64, (own, edits): (&str, &Edits)) -> Member 
         .filter(|(_, text)| text.is_some())
         .map(|(path, text)| (path.as_str(), text.as_deref()))
         .collect();
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         shop.patched(number, &edits)
     } else {
         shop.trees(number, &edits)

@@ -96,7 +96,7 @@ pub(super) fn seen() -> impl Iterator<Item = Seen> {
     let jobs = works_of_jobs().into_iter().map(|work| Seen {
         job: Some(JobGlimpse {
             job: job_id(),
-            branch: "main".parse().unwrap(),
+            branch: "main".parse().expect("a branch"),
             attempt: 2,
             work,
             pull: Some(pull_ref()),

@@ -63,7 +63,7 @@ pub use input::{
     Act, ChildState, Command, CommandKind, Edit, Input, IssueSight, IssueState, NewDelivery, Part,
     PartsSight, ProviderReport, Review, ReviewSight, ReviewState,
 };
-pub use job_orders::{merge_order, takes_order};
+pub use job_orders::{called_off_with, merge_order, retry_order, takes_order};
 pub use legal::{TransitionError, is_called_off, legal, plan_approval, retry_takes_reason};
 pub use parts::waits_of_parts;
 pub use phase::{Checkpoints, Endpoint, Executor, OddPhase, Phase, RunStatus, Verdict};

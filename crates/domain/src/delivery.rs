@@ -58,7 +58,9 @@ pub use execution::{Execution, execution};
 pub use fault::{Failed, Fault, IssueTrouble};
 pub use gate::{Gate, gate};
 pub use glimpse::{Checks, JobEnd, JobGlimpse, JobSight, PullEnd, PullGlimpse, Work};
-pub use history::{Actor, PhaseRun, SPANS_MAX, deploy_failed_at, deploying_since};
+pub use history::{
+    Actor, PhaseRun, SPANS_MAX, deploy_failed_at, deploying_again_since, deploying_since,
+};
 pub use input::{
     Act, ChildState, Command, CommandKind, Edit, Input, IssueSight, IssueState, NewDelivery, Part,
     PartsSight, ProviderReport, Review, ReviewSight, ReviewState,

@@ -536,6 +536,7 @@ fn a_retried_deploy_awaits_another_deployment() {
         (awaits(&world).as_str(), deploy_failed_at(&world.delivery)),
         (first, None)
     );
+    assert_eq!(deploying_again_since(&world.delivery), None);
     // A person who cancels says nothing of a deployment.
     assert_eq!(world.kim(Act::Cancel), "deploy/failed");
     assert_eq!(world.kim(Act::Retry { reason: None }), "deploy/pending");
@@ -546,6 +547,8 @@ fn a_retried_deploy_awaits_another_deployment() {
     let failed = world.delivery.phase_runs.last().unwrap().started_at;
     assert_eq!(world.kim(Act::Retry { reason: None }), "deploy/pending");
     assert_eq!(deploy_failed_at(&world.delivery), Some(failed));
+    let again = world.delivery.phase_runs.last().unwrap().started_at;
+    assert_eq!(deploying_again_since(&world.delivery), Some(again));
     let why = awaits(&world);
     assert!(
         why.starts_with("Another deployment to `production`"),

@@ -156,7 +156,12 @@ impl IssuesRead for Absent {
         absent()
     }
 
-    async fn commit_checks(&self, _: &RepoName, _: &CommitSha) -> Result<ProviderReport, Failure> {
+    async fn commit_checks(
+        &self,
+        _: &RepoName,
+        _: &CommitSha,
+        _: Option<Timestamp>,
+    ) -> Result<ProviderReport, Failure> {
         absent()
     }
 }

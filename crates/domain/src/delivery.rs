@@ -58,12 +58,14 @@ pub use execution::{Execution, execution};
 pub use fault::{Failed, Fault, IssueTrouble};
 pub use gate::{Gate, gate};
 pub use glimpse::{Checks, JobEnd, JobGlimpse, JobSight, PullEnd, PullGlimpse, Work};
-pub use history::{Actor, PhaseRun, SPANS_MAX, deploy_failed_at, deploying_since};
+pub use history::{
+    Actor, PhaseRun, SPANS_MAX, deploy_failed_at, deploying_again_since, deploying_since,
+};
 pub use input::{
     Act, ChildState, Command, CommandKind, Edit, Input, IssueSight, IssueState, NewDelivery, Part,
     PartsSight, ProviderReport, Review, ReviewSight, ReviewState,
 };
-pub use job_orders::{merge_order, takes_order};
+pub use job_orders::{called_off_with, merge_order, retry_order, takes_order};
 pub use legal::{TransitionError, is_called_off, legal, plan_approval, retry_takes_reason};
 pub use parts::waits_of_parts;
 pub use phase::{Checkpoints, Endpoint, Executor, OddPhase, Phase, RunStatus, Verdict};

@@ -99,6 +99,7 @@ pub(crate) struct CheckRun {
     pub(crate) head_sha: String,
     pub(crate) status: String,
     pub(crate) conclusion: Option<String>,
+    pub(crate) completed_at: Option<String>,
     pub(crate) app: Option<App>,
     pub(crate) check_suite: Option<Suite>,
 }
@@ -154,6 +155,7 @@ pub(crate) struct Status {
     pub(crate) id: u64,
     pub(crate) context: String,
     pub(crate) state: String,
+    pub(crate) created_at: Option<String>,
 }
 
 impl Page for Statuses {

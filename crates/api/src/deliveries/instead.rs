@@ -1,11 +1,12 @@
-//! Orders about a job that works for a delivery: each is the same order about the delivery, so that nothing goes around
-//! a checkpoint.
+//! Orders about a job of a delivery: each is the same order about the delivery, so that nothing goes around a checkpoint,
+//! unless the job was only collected.
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use client::wire::{ApproveDelivery, CancelDelivery, MergeRequest, Pending, Reason, RetryDelivery};
 use domain::delivery::{self, Act, CommandKind, Delivery, Rules, TransitionError};
 use domain::ids::{DeliveryId, JobId, PlanId, PullRef};
+use domain::job::Job;
 use domain::pull::MergeStyle;
 use jiff::Timestamp;
 
@@ -30,7 +31,10 @@ pub(crate) async fn retry_instead(
     let act = Act::Retry {
         reason: sent.reason,
     };
-    let order = |_: &Delivery, _: &Rules| Ok(act.clone());
+    let by = caller.0.actor();
+    let order = |job: &Job, delivery: &Delivery, rules: &Rules| {
+        delivery::retry_order(delivery, (job, act.clone()), (&by, rules))
+    };
     match give_instead(api, job, (&request, &order), caller).await? {
         Some(_) => Ok(Some(shown(api, job).await?)),
         None => Ok(None),
@@ -38,21 +42,22 @@ pub(crate) async fn retry_instead(
 }
 
 /// A cancellation of a job, and the close of its pull request in the name of who orders it: that is also taken once
-/// nothing else is left to cancel.
+/// nothing else is left to cancel. None for a job that is called off alone.
 pub(crate) async fn cancel_instead(
     api: &ApiInner,
     job: &JobId,
     closing: Option<(&PullRef, &str)>,
     caller: NamedCaller<'_>,
 ) -> Result<Option<Response>, Refused> {
-    let is_left = closing.is_some() && is_called_off(api, job, caller.0).await?;
+    let owned = api.backend.must_job(job).await?.value;
+    let Some(id) = delivery::called_off_with(&owned).cloned() else {
+        return Ok(None);
+    };
+    let is_left = closing.is_some() && is_called_off(api, &id, caller.0).await?;
     if !is_left {
         let request = DeliveryVerb::Cancel.request(&text_of(&CancelDelivery {}));
-        let order = |_: &Delivery, _: &Rules| Ok(Act::Cancel);
-        let taken = give_instead(api, job, (&request, &order), caller).await?;
-        if taken.is_none() {
-            return Ok(None);
-        }
+        let order = |_: &Job, _: &Delivery, _: &Rules| Ok(Act::Cancel);
+        give_instead(api, job, (&request, &order), caller).await?;
     }
     let answer = shown(api, job).await?;
     if let Some((pull, by)) = closing {
@@ -61,16 +66,13 @@ pub(crate) async fn cancel_instead(
     Ok(Some(answer))
 }
 
-/// Whether the delivery of a job takes no cancellation since it was cancelled before, or is over.
+/// Whether a delivery takes no cancellation since it was cancelled before, or is over.
 async fn is_called_off(
     api: &ApiInner,
-    job: &JobId,
+    id: &DeliveryId,
     who: &AuthenticatedCaller,
 ) -> Result<bool, Refused> {
-    let Some(id) = api.backend.must_job(job).await?.value.delivery else {
-        return Ok(false);
-    };
-    let delivery = api.backend.must::<Delivery>(&id).await?.value;
+    let delivery = api.backend.must::<Delivery>(id).await?.value;
     let rules = api.backend.delivery_rules(&delivery).await?;
     let legal = delivery::legal(&delivery, &who.actor(), &rules);
     Ok(delivery::is_called_off(&delivery) && !legal.contains(&CommandKind::Cancel))
@@ -95,8 +97,8 @@ pub(crate) async fn approve_instead(
     };
     let request = DeliveryVerb::Approve.request(&text_of(&sent));
     let by = caller.0.actor();
-    let act = |delivery: &Delivery, rules: &Rules| {
-        delivery::plan_approval(delivery, (job, read), (&by, rules))
+    let act = |job: &Job, delivery: &Delivery, rules: &Rules| {
+        delivery::plan_approval(delivery, (&job.id, read), (&by, rules))
     };
     match give_instead(api, job, (&request, &act), caller).await? {
         Some(taken) => Ok(Some(later(&taken.id, outcome::pauses(api, job).await?))),
@@ -117,7 +119,7 @@ pub(crate) async fn merge_instead(
         style: style.clone(),
     };
     let by = caller.0.actor();
-    let act = |delivery: &Delivery, rules: &Rules| {
+    let act = |job: &Job, delivery: &Delivery, rules: &Rules| {
         delivery::merge_order(delivery, (job, merge.clone()), (&by, rules))
     };
     let taken = give_instead(api, job, (&request, &act), caller).await?;
@@ -136,16 +138,18 @@ async fn give_instead(
     job: &JobId,
     (request, act): (
         &str,
-        &(impl Fn(&Delivery, &Rules) -> Result<Act, TransitionError> + Sync),
+        &(impl Fn(&Job, &Delivery, &Rules) -> Result<Act, TransitionError> + Sync),
     ),
     (who, key): NamedCaller<'_>,
 ) -> Result<Option<Delivery>, Refused> {
-    let Some(id) = api.backend.must_job(job).await?.value.delivery else {
+    let owned = api.backend.must_job(job).await?.value;
+    let Some(id) = &owned.delivery else {
         return Ok(None);
     };
     let (name, by) = (command_id(api, key, request), who.actor());
     let named = (name.as_str(), &by);
-    let taken = api.backend.command_by_place(&id, named, act).await?;
+    let act = |delivery: &Delivery, rules: &Rules| act(&owned, delivery, rules);
+    let taken = api.backend.command_by_place(id, named, act).await?;
     tracing::info!(delivery.id = %id, job.id = %job, %by, "an order about a job was given to its delivery");
     Ok(Some(taken))
 }

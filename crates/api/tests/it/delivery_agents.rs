@@ -76,6 +76,9 @@ async fn an_agent_starts_and_plans_what_its_wake_names() {
     let shown = world.get(&format!("/api/deliveries/{id}")).await.ok(200);
     assert_eq!(shown["plan"]["content"], "1. Add the box.");
     assert_eq!(shown["plan"]["target_files"], json!(["src/box.rs"]));
+    let parts = json!({ "id": id, "children": [{ "summary": "The box" }] });
+    let split = tool(&world, "delivery_split", parts).await;
+    assert_eq!(split["state"], "plan running");
 }
 
 /// A job in a repository, of an agent of its own if one is named.

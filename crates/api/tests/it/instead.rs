@@ -185,16 +185,40 @@ async fn the_approval_of_a_plan_passes_no_other_checkpoint() {
     assert_eq!(place().await, (Phase::Implement, RunStatus::Running));
 }
 
+/// Its delivery works with another job.
 #[tokio::test(start_paused = true)]
-async fn an_order_to_merge_what_was_collected_approves_no_other_pull_request() {
+async fn an_order_about_what_was_collected_concerns_that_job_alone() {
     let world = World::new().await;
     let (id, job) = of_delivery(&world, (Phase::Verify, RunStatus::Pending)).await;
     let other: JobId = "01k0000000000000000000000z".parse().unwrap();
-    change(&world, &id, |delivery| delivery.task.job = Some(other)).await;
-    let answer = world.post(&format!("/jobs/{job}/merge"), &json!({})).await;
-    assert_eq!(answer.code(409), "other_job");
+    change(&world, &id, |delivery| {
+        delivery.task.job = Some(other.clone());
+    })
+    .await;
+    world.change(&job, |job| job.collected = true).await;
+    for (verb, at) in [
+        ("merge", (Phase::Verify, RunStatus::Pending)),
+        ("retry", (Phase::Review, RunStatus::Failed)),
+    ] {
+        let to = |delivery: &mut Delivery| (delivery.phase, delivery.run_status) = at;
+        change(&world, &id, to).await;
+        let refused = world.post(&format!("/jobs/{job}/{verb}"), &json!({})).await;
+        assert_eq!(refused.code(409), "other_job", "{verb}");
+        let detail = refused.json()["detail"].to_string();
+        assert!(detail.contains(&other.to_string()), "{detail}");
+        assert_eq!(place(&world, &id).await, at, "{verb}");
+    }
     let delivery = world.backend.must::<Delivery>(&id).await.unwrap().value;
     assert_eq!(delivery.review.approved, None);
+    let running = (Phase::Implement, RunStatus::Running);
+    let to = |delivery: &mut Delivery| (delivery.phase, delivery.run_status) = running;
+    change(&world, &id, to).await;
+    let cancel = json!({ "close_pull": true });
+    let cancelled = world.post(&format!("/jobs/{job}/cancel"), &cancel).await;
+    assert_eq!(cancelled.ok(200)["state"], "cancelled");
+    assert_eq!(place(&world, &id).await, running);
+    let pull = world.backend.store.pull(&shop_pull()).await.unwrap();
+    assert!(pull.unwrap().value.pull.closing.is_some());
 }
 
 /// The codes of why a job waits, and which orders are advised.

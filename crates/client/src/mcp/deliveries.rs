@@ -87,6 +87,7 @@ pub(super) struct Split {
 #[serde(deny_unknown_fields)]
 struct Part {
     summary: String,
+    #[serde(default)]
     acceptance_criteria: Vec<String>,
 }
 

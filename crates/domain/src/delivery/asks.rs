@@ -144,19 +144,24 @@ pub fn is_failed_by(delivery: &Delivery, event: &Event) -> bool {
 }
 
 /// Whether a delivery announces its failure itself, beside these events of its job: none of a cancelled job, and none of
-/// a session or a pull request, which is announced with it. Failed checks are announced once for a pull request, so that nothing
-/// else tells of those that fail again after a retry.
+/// a session or a pull request, which is announced with it, unless that was told to the agent and a person is awaited. Failed
+/// checks are announced once for a pull request, so that nothing else tells of those that fail again after a retry.
 pub fn announces_failure(delivery: &Delivery, of_job: &[Event]) -> bool {
-    let Some(error) = &delivery.error else {
+    let (Some(error), Some(Want::TellFailed { audience, .. })) =
+        (&delivery.error, wants::failed(delivery))
+    else {
         return false;
     };
+    let of_job = of_job.iter().filter(|event| is_failed_by(delivery, event));
+    let told: Vec<Audience> = of_job.map(|event| event.audience).collect();
+    let is_told = !told.is_empty();
+    let lacks_person = audience == Audience::Human && !told.contains(&audience);
     match error.code {
-        Fault::JobCanceled
-        | Fault::SessionFailed
-        | Fault::SessionLost
-        | Fault::SessionRefused
-        | Fault::PullClosed => false,
-        Fault::ChecksFailed => !of_job.iter().any(|event| is_failed_by(delivery, event)),
+        Fault::JobCanceled => false,
+        Fault::SessionFailed | Fault::SessionLost | Fault::SessionRefused | Fault::PullClosed => {
+            is_told && lacks_person
+        }
+        Fault::ChecksFailed => !is_told || lacks_person,
         // What a person cancelled is no failure to announce, and never comes here.
         Fault::Canceled
         | Fault::NoPullRequest

@@ -155,7 +155,10 @@ fn retry(moving: &mut Moving<'_>, reason: Option<&str>, by: &Actor) -> Result<()
             }
             moving.pend(phase, by);
         }
-        Phase::Plan if moving.rules.plan_by != PlanBy::Jules => moving.pend(phase, by),
+        Phase::Plan if moving.rules.plan_by != PlanBy::Jules => {
+            moving.delivery.feedback = reason.or(moving.delivery.feedback.take());
+            moving.pend(phase, by);
+        }
         Phase::Plan | Phase::Implement => moving.send_back(phase, reason.as_deref(), by),
         Phase::Verify | Phase::Review => {
             moving.delivery.task.forgiven = moving.delivery.head().cloned();

@@ -138,6 +138,14 @@ pub fn deploying_since(delivery: &Delivery) -> Timestamp {
     began.map_or_else(|| since(delivery), |span| span.started_at)
 }
 
+/// Since when the delivery is deployed again after a failure: what had failed before says nothing of the present deployment.
+pub fn deploying_again_since(delivery: &Delivery) -> Option<Timestamp> {
+    let failed = (Phase::Deploy, RunStatus::Failed);
+    let mut spans = delivery.phase_runs.iter();
+    let has_failed = spans.any(|span| (span.phase, span.run_status) == failed);
+    has_failed.then(|| deploying_since(delivery))
+}
+
 /// When the last deployment of the delivery was seen to have failed. A phase that was cancelled says nothing of it.
 pub fn deploy_failed_at(delivery: &Delivery) -> Option<Timestamp> {
     let failed = (Phase::Deploy, RunStatus::Failed);

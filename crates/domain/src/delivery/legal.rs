@@ -244,6 +244,12 @@ pub(super) fn may_give_reason(
         let sentence = format!("a retry of {phase} takes no reason: leave it out");
         return Err(("no_reason_taken", sentence));
     }
+    if !delivery.children.is_empty() {
+        return refuse(
+            "no_reason_taken",
+            "a retry of what was split takes no reason: give it to a retry of a part",
+        );
+    }
     let is_sent_back = phase > Phase::Implement && !delivery.has_lost_session();
     if is_sent_back && delivery.review_round >= rules.review_rounds && !by.is_person() {
         return refuse(

@@ -7,7 +7,7 @@ use super::due::{awaits_person, planner};
 use super::waits::is_read_again;
 use super::{
     Child, ChildState, Delivery, IssueTrouble, Phase, PlanBy, REFUSALS_MAX, ReviewBy, RunStatus,
-    Want, legal, wants,
+    Want, wants,
 };
 use crate::event::Audience;
 use crate::ids::AgentName;
@@ -109,18 +109,15 @@ fn asked_party(delivery: &Delivery) -> WaitParty {
     }
 }
 
-/// Whether its failure wakes the agent, and the agent may try again. Beyond the rounds of its review only a person takes
-/// it further, and what was called off is taken up by people.
+/// Whether the agent is told of its failure.
 fn is_left_to_agent(delivery: &Delivery) -> bool {
-    let wakes = matches!(
+    matches!(
         wants::failed(delivery),
         Some(Want::TellFailed {
             audience: Audience::Agent,
             ..
         })
-    );
-    let is_for_people = delivery.has_used_rounds() || legal::is_called_off(delivery);
-    wakes && !is_for_people && legal::agent_may_retry(delivery)
+    )
 }
 
 /// Why it is where it is, the decisive reason first. `woken` is the agent that would be woken.

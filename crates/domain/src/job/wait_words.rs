@@ -68,7 +68,7 @@ impl WaitReason {
             Self::Review => "its pull request waits for a review on GitHub",
             Self::Approval => "its merge waits for approval",
             Self::Blocked => "something stands in the way of its merge",
-            Self::Reopening => "its pull request is closed, and has to be reopened",
+            Self::Reopening => "its pull request is closed, and may yet be reopened",
             Self::Merge => "its pull request is about to be merged",
             Self::MergeCap => {
                 "its pull request is merged once the cap on merges in 24 hours allows it"

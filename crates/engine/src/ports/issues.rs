@@ -85,11 +85,13 @@ pub trait IssuesRead: Send + Sync {
         (environment, failed_at): (&str, Option<Timestamp>),
     ) -> Result<ProviderReport, Failure>;
 
-    /// Whether checks of a commit have failed: `Bad` with their names, `Running` while some run, else `Good`.
+    /// Whether checks of a commit have failed: `Bad` with their names, `Running` while some run, else `Good`. Those that
+    /// are known to have ended before a time of ours do not count, if one is given.
     async fn commit_checks(
         &self,
         repo: &RepoName,
         sha: &CommitSha,
+        since: Option<Timestamp>,
     ) -> Result<ProviderReport, Failure>;
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::facts::{Check, CheckOutcome, Fact, Pass};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, PullRef, RepoName};
+use jiff::Timestamp;
 
 use super::settle;
 use crate::client::{Client, Listing, failure};
@@ -19,6 +20,9 @@ const STATUS_PAGES_MAX: usize = 10;
 const CHECKS_READ: &str = "Checks: read";
 const STATUSES_READ: &str = "Commit statuses: read";
 
+/// A check, and when it ended by GitHub's clock, if it has and that is told.
+pub(crate) type DatedCheck = (Check, Option<Timestamp>);
+
 /// Reads both; unless both can be read, neither counts.
 pub(super) async fn read(
     client: &Client,
@@ -32,6 +36,7 @@ pub(super) async fn read(
         runs(client, commit, &of_runs),
         statuses(client, commit, &of_statuses)
     );
+    let (runs, statuses) = (runs.map(undated), statuses.map(undated));
     Ok(
         match (settle(runs, CHECKS_READ)?, settle(statuses, STATUSES_READ)?) {
             (Fact::Known(mut checks), Fact::Known(statuses)) => {
@@ -43,12 +48,16 @@ pub(super) async fn read(
     )
 }
 
+fn undated(all: Vec<DatedCheck>) -> Vec<Check> {
+    all.into_iter().map(|(check, _)| check).collect()
+}
+
 /// The check runs of a commit that count: the newest of each name, App and suite.
 pub(crate) async fn runs(
     client: &Client,
     (repo, sha): (&RepoName, &CommitSha),
     doing: &str,
-) -> Result<Vec<Check>, Failure> {
+) -> Result<Vec<DatedCheck>, Failure> {
     let listing = Listing {
         repo,
         path: &format!("/repos/{repo}/commits/{sha}/check-runs?filter=latest"),
@@ -85,7 +94,9 @@ pub(crate) async fn runs(
             id: Some(run.id),
         };
         if !is_ours {
-            keep_newest(&mut latest, (check.name.clone(), app, suite), run.id, check);
+            let key = (check.name.clone(), app, suite);
+            let dated = dated(check, run.completed_at.as_deref());
+            keep_newest(&mut latest, key, run.id, dated);
         }
     }
     // `cancel-in-progress` cancels a run for the sake of a newer one of the same head, which is what then counts.
@@ -95,8 +106,8 @@ pub(crate) async fn runs(
     };
     Ok(latest
         .into_values()
-        .filter(|(id, check)| !replaced(*id, check))
-        .map(|(_, check)| check)
+        .filter(|(id, (check, _))| !replaced(*id, check))
+        .map(|(_, dated)| dated)
         .collect())
 }
 
@@ -105,7 +116,7 @@ pub(crate) async fn statuses(
     client: &Client,
     (repo, sha): (&RepoName, &CommitSha),
     doing: &str,
-) -> Result<Vec<Check>, Failure> {
+) -> Result<Vec<DatedCheck>, Failure> {
     let listing = Listing {
         repo,
         path: &format!("/repos/{repo}/commits/{sha}/status"),
@@ -125,16 +136,29 @@ pub(crate) async fn statuses(
             outcome,
             id: None,
         };
-        keep_newest(&mut latest, status.context, status.id, check);
+        let dated = dated(check, status.created_at.as_deref());
+        keep_newest(&mut latest, status.context, status.id, dated);
     }
-    Ok(latest.into_values().map(|(_, check)| check).collect())
+    Ok(latest.into_values().map(|(_, dated)| dated).collect())
+}
+
+/// A check with the time that is told of its end, which one that runs has not come to.
+fn dated(check: Check, at: Option<&str>) -> DatedCheck {
+    let told = at.filter(|_| check.outcome != CheckOutcome::Pending);
+    let ended_at = told.and_then(|at| at.parse().ok());
+    (check, ended_at)
 }
 
 /// Ids grow with time, also where times are missing or equal.
-fn keep_newest<K: Ord>(latest: &mut BTreeMap<K, (u64, Check)>, key: K, id: u64, check: Check) {
+fn keep_newest<K: Ord>(
+    latest: &mut BTreeMap<K, (u64, DatedCheck)>,
+    key: K,
+    id: u64,
+    dated: DatedCheck,
+) {
     let known = latest.get(&key).map(|(id, _)| *id);
     if known.is_none_or(|known| known < id) {
-        latest.insert(key, (id, check));
+        latest.insert(key, (id, dated));
     }
 }
 

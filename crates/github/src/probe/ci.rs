@@ -90,7 +90,7 @@ async fn of_commit(
     let runs = checks::runs(client, commit, &doing).await?;
     let statuses = checks::statuses(client, commit, &doing).await?;
     let all = runs.into_iter().chain(statuses);
-    Ok(all.map(|check| (check.name, check.app)).collect())
+    Ok(all.map(|(check, _)| (check.name, check.app)).collect())
 }
 
 /// The workflows, and with a merge queue also whether any of their files speaks of it.

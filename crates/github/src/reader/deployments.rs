@@ -214,10 +214,11 @@ fn report(
     }
 }
 
-/// Whether any check of a commit has failed, or still runs.
+/// Whether any check of a commit has failed, or still runs. What ended before a time of ours is left out, if one is given.
 pub(super) async fn commit_checks(
     client: &Client,
     (repo, sha): (&RepoName, &CommitSha),
+    since: Option<Timestamp>,
 ) -> Result<ProviderReport, Failure> {
     let doing = |what: &str| format!("reading the {what} of {repo}'s commit {sha}");
     let (of_runs, of_statuses) = (doing("check runs"), doing("commit statuses"));
@@ -225,8 +226,13 @@ pub(super) async fn commit_checks(
         checks::runs(client, (repo, sha), &of_runs),
         checks::statuses(client, (repo, sha), &of_statuses)
     );
-    let mut all = runs?;
-    all.extend(statuses?);
+    let (runs, statuses) = (runs?, statuses?);
+    let since = since.map(|at| by_its_clock(client, at));
+    // GitHub tells whole seconds.
+    let is_old = |at: Timestamp| since.is_some_and(|since| at.as_second() < since.as_second());
+    let all = runs.into_iter().chain(statuses);
+    let all = all.filter(|(_, ended_at)| !ended_at.is_some_and(is_old));
+    let all: Vec<Check> = all.map(|(check, _)| check).collect();
     let failed: Vec<&Check> = all
         .iter()
         .filter(|check| check.outcome == CheckOutcome::Failed)

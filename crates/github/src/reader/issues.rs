@@ -170,8 +170,9 @@ impl IssuesRead for Reader {
         &self,
         repo: &RepoName,
         sha: &CommitSha,
+        since: Option<Timestamp>,
     ) -> Result<ProviderReport, Failure> {
-        deployments::commit_checks(self.client(), (repo, sha)).await
+        deployments::commit_checks(self.client(), (repo, sha), since).await
     }
 }
 

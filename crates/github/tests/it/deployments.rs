@@ -328,23 +328,30 @@ async fn a_deployment_that_was_seen_to_fail_is_no_news() {
     assert_eq!(of("success", later).await, ProviderReport::Good);
 }
 
+/// What a commit with these check runs and statuses answers, by a clock that is a minute ahead of ours.
+async fn report_of_checks(
+    (list, contexts): (Vec<Value>, Vec<Value>),
+    since: Option<Timestamp>,
+) -> ProviderReport {
+    let server = Server::start(move |asked: &Asked| {
+        let is_status = asked.path.ends_with("/status");
+        let body = if is_status {
+            statuses(&contexts)
+        } else {
+            runs(&list)
+        };
+        Reply::ok(&body).with("date", "Sat, 21 Nov 2026 12:01:00 GMT")
+    })
+    .await;
+    let reader = server.reader();
+    let read = reader.commit_checks(&repo(), &head(), since).await;
+    read.unwrap()
+}
+
 #[tokio::test]
 async fn the_checks_of_a_commit_are_bad_as_soon_as_one_is() {
     let of = async |list: Vec<Value>, contexts: Vec<Value>| {
-        let server = Server::start(move |asked: &Asked| {
-            let is_status = asked.path.ends_with("/status");
-            Reply::ok(&if is_status {
-                statuses(&contexts)
-            } else {
-                runs(&list)
-            })
-        })
-        .await;
-        server
-            .reader()
-            .commit_checks(&repo(), &head())
-            .await
-            .unwrap()
+        report_of_checks((list, contexts), None).await
     };
     let status = |state: &str| json!({ "id": 1, "context": "ci/x", "state": state });
     let green = || run(1, "build", "completed", Some("success"));
@@ -380,13 +387,48 @@ async fn the_checks_of_a_commit_are_bad_as_soon_as_one_is() {
 }
 
 #[tokio::test]
+async fn only_checks_that_ended_since_a_time_count_unless_their_time_is_unknown() {
+    let since: Timestamp = "2026-11-21T11:00:00.7Z".parse().unwrap();
+    let of = async |list: Vec<Value>, contexts: Vec<Value>| {
+        report_of_checks((list, contexts), Some(since)).await
+    };
+    let red = || run(1, "ship", "completed", Some("failure"));
+    let failed = || json!({ "id": 1, "context": "ci/x", "state": "failure" });
+    for (at, is_old) in [
+        (json!("2026-11-21T11:00:59Z"), true),
+        // It may have ended later in the same second.
+        (json!("2026-11-21T11:01:00Z"), false),
+        (json!("2026-11-21T11:01:01Z"), false),
+        (Value::Null, false),
+        (json!("yesterday"), false),
+    ] {
+        let (mut of_run, mut of_status) = (red(), failed());
+        of_run["completed_at"] = at.clone();
+        of_status["created_at"] = at.clone();
+        let of_run = of(vec![of_run], vec![]).await;
+        let of_status = of(vec![], vec![of_status]).await;
+        for report in [of_run, of_status] {
+            let is_good = report == ProviderReport::Good;
+            assert_eq!(is_good, is_old, "{at}: {report:?}");
+        }
+    }
+    bad(&of(vec![red()], vec![]).await);
+    bad(&of(vec![], vec![failed()]).await);
+    let mut pending = json!({ "id": 1, "context": "ci/x", "state": "pending" });
+    pending["created_at"] = json!("2026-11-21T10:00:00Z");
+    let report = of(vec![], vec![pending]).await;
+    assert_eq!(report, ProviderReport::Running, "it has not ended");
+}
+
+#[tokio::test]
 async fn checks_of_which_only_a_part_can_be_read_are_no_answer() {
     let server = Server::start(|asked: &Asked| match asked.path.ends_with("/status") {
         true => Reply::refusal(403, "Resource not accessible by integration"),
         false => Reply::ok(&runs(&[])),
     })
     .await;
-    let read = server.reader().commit_checks(&repo(), &head()).await;
+    let reader = server.reader();
+    let read = reader.commit_checks(&repo(), &head(), None).await;
     assert_eq!(read.unwrap_err().class, FailureClass::Forbidden);
 }
 
@@ -535,7 +577,10 @@ async fn the_checks_of_a_merged_commit_of_the_sandbox_are_followed() {
     let (github, now) = (stage.sandbox.github(), stage.clock.now());
     let sha = github.branch(REPO, "main").unwrap();
     let commit: CommitSha = sha.parse().unwrap();
-    let read = async || reader.commit_checks(&repo(), &commit).await.unwrap();
+    let read = async || {
+        let read = reader.commit_checks(&repo(), &commit, None).await;
+        read.unwrap()
+    };
     assert_eq!(read().await, ProviderReport::Good);
     let set = |state| github.set_check(now, REPO, (&sha, "smoke"), state);
     set(CheckState::InProgress);

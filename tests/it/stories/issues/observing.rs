@@ -4,7 +4,7 @@ use domain::delivery::Observe;
 use jiff::SignedDuration;
 use sandbox::github::{CheckState, Conclusion};
 
-use super::phases::{alone, merge_commit};
+use super::phases::{alone, merge_commit, to_deploy};
 use super::*;
 
 const SOAK: SignedDuration = SignedDuration::from_mins(30);
@@ -45,5 +45,42 @@ async fn a_check_of_the_merge_commit_that_fails_meanwhile_closes_nothing() {
     assert_eq!(place(&world, number).await, "observe/failed");
     assert_eq!(github.is_closed(REPO, number), Some(false));
     assert_eq!(world.wake_names(), ["error/phase_failed"]);
+    world.finish().await;
+}
+
+/// The job of a workflow is a check of the commit that it deploys, and a run of its own is another one.
+#[tokio::test]
+async fn only_what_failed_since_the_deployment_was_tried_again_counts() {
+    let mut setup = to_deploy(Checkpoints::none());
+    let rules = &mut setup.source.deliveries;
+    rules.endpoint = "observe".parse().expect("an endpoint");
+    rules.observe = Observe::Soak(SOAK);
+    let world = World::with(setup).await;
+    let number = open_issue(&world, "Add a test", "");
+    let github = world.sandbox.github();
+    let ends = |conclusion| {
+        github.finish_dispatched(world.clock.now(), REPO, "deploy.yml", conclusion);
+    };
+    until(&world, number, "deploy/running").await;
+    ends(Conclusion::Failure);
+    until(&world, number, "deploy/failed").await;
+    world.pass(MINUTE).await;
+    order(&world, number, Act::Retry { reason: None }).await;
+    until(&world, number, "deploy/running").await;
+    ends(Conclusion::Success);
+    until(&world, number, "observe/running").await;
+    let sha = merge_commit(&world, number).await;
+    let smoke = |conclusion| {
+        let state = CheckState::Completed(conclusion);
+        github.set_check(world.clock.now(), REPO, (&sha, "smoke"), state);
+    };
+    smoke(Conclusion::Failure);
+    until(&world, number, "observe/failed").await;
+    let found = delivery(&world, number).await.expect("a delivery");
+    let why = found.error.expect("a failure").text;
+    assert!(!why.contains("`deploy`"), "{why}");
+    smoke(Conclusion::Success);
+    order(&world, number, Act::Retry { reason: None }).await;
+    until(&world, number, "close/succeeded").await;
     world.finish().await;
 }

@@ -105,6 +105,53 @@ async fn the_failure_of_a_session_is_open_without_an_agent() {
     world.finish().await;
 }
 
+/// The agent is told by the event of its job, and a person is awaited.
+#[tokio::test]
+async fn the_failure_of_the_last_attempt_is_open_for_a_person() {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::none();
+        rules.attempts = 1;
+    });
+    let reason = "no disk".to_owned();
+    let after = SECOND * 2;
+    let fails = story("Add a test", vec![Step::Fail { after, reason }]);
+    let world = World::with(Setup {
+        source,
+        scenario: scenario(vec![fails]),
+        ..Setup::default()
+    })
+    .await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/failed").await;
+    world.pass(MINUTE * 5).await;
+    let mut open = open_events(&world, number).await;
+    open.retain(|kind| kind == "phase_failed");
+    assert_eq!(open, ["phase_failed"]);
+    assert_eq!(world.wake_names(), ["error/session_failed"]);
+    assert_eq!(counted(&world).await, [("person".to_owned(), 1)]);
+    order(&world, number, Act::Retry { reason: None }).await;
+    assert_eq!(open_events(&world, number).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_review_whose_rounds_are_used_up_is_open_for_a_person() {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::none();
+        rules.review_by = Some(ReviewBy::Agent);
+        rules.review_rounds = 0;
+    });
+    let world = world_with(source, false).await;
+    let number = open_issue(&world, "Add a test", "");
+    let asked = async |world: &World| !reviews(world).is_empty();
+    Box::pin(world.until(hour(1), "a review", asked)).await;
+    let head = reviews(&world).remove(0);
+    judge(&world, number, (Verdict::NotPass, &head)).await;
+    until(&world, number, "review/failed").await;
+    world.pass(MINUTE).await;
+    assert_eq!(open_events(&world, number).await, ["phase_failed"]);
+    assert_eq!(world.wake_names(), ["question/review"]);
+}
+
 /// The agent may have no right to go on from what it cancelled; a person who cancels knows of it.
 #[tokio::test]
 async fn a_phase_that_an_agent_cancelled_is_open_for_a_person() {

@@ -100,7 +100,7 @@ async fn deploying(checkpoints: Checkpoints) -> World {
     World::with(to_deploy(checkpoints)).await
 }
 
-fn to_deploy(checkpoints: Checkpoints) -> Setup {
+pub(super) fn to_deploy(checkpoints: Checkpoints) -> Setup {
     let source = taking(|rules| {
         rules.checkpoints = checkpoints;
         rules.endpoint = Endpoint::default();

@@ -175,6 +175,7 @@ pub struct PartRequest {
     #[schemars(length(min = 1, max = domain::delivery::TITLE_CHARS_MAX))]
     pub summary: String,
     /// When it is done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = domain::delivery::CRITERIA_MAX))]
     pub acceptance_criteria: Vec<String>,
 }

@@ -1,6 +1,7 @@
 //! Failures, retries, and what people do by hand.
 
 use super::*;
+use crate::event::Audience;
 use crate::ids::AgentName;
 use crate::job::{WaitParty, WaitReason, WaitsFor};
 use crate::pull::MergeStyle;
@@ -154,6 +155,16 @@ fn a_failure_waits_for_the_agent_that_was_woken_while_it_may_try_again() {
         assert_eq!(told.what, WaitReason::Failure);
         told.who
     };
+    let audiences = |world: &World| {
+        let all = wants(&world.delivery, &Sight::default()).into_iter();
+        let told = all.filter_map(|want| {
+            let Want::TellFailed { audience, .. } = want else {
+                return None;
+            };
+            Some(audience)
+        });
+        told.collect::<Vec<_>>()
+    };
     let mut world = World::new(Rules {
         attempts: 1,
         ..rules(&[], "verify", ReviewBy::Agent)
@@ -167,11 +178,19 @@ fn a_failure_waits_for_the_agent_that_was_woken_while_it_may_try_again() {
     assert_eq!(world.take(&Input::Deadline).unwrap(), "implement/failed");
     assert_eq!(who(&world, Some(&agent)), WaitParty::Agent);
     assert_eq!(who(&world, None), WaitParty::Person);
+    assert_eq!(audiences(&world), [Audience::Agent]);
+    let told = open_events(&world.delivery);
     // Its only attempt is used up.
     lost.sees(Work::Ended(JobEnd::Lost), None);
     assert_eq!(who(&lost, Some(&agent)), WaitParty::Person);
+    assert_eq!(audiences(&lost), [Audience::Human]);
+    // So is that of what failed before its session was gone.
+    world.sees(Work::Ended(JobEnd::Lost), None);
+    assert_eq!(audiences(&world), [Audience::Human]);
+    assert_ne!(open_events(&world.delivery), told, "it is another event");
     called_off.kim(Act::Cancel);
     assert_eq!(who(&called_off, Some(&agent)), WaitParty::Person);
+    assert!(audiences(&called_off).is_empty());
     let mut reviewed = World::in_review(Rules {
         review_rounds: 0,
         ..rules(&[], "verify", ReviewBy::Human)
@@ -181,6 +200,7 @@ fn a_failure_waits_for_the_agent_that_was_woken_while_it_may_try_again() {
         "review/failed"
     );
     assert_eq!(who(&reviewed, Some(&agent)), WaitParty::Person);
+    assert_eq!(audiences(&reviewed), [Audience::Human]);
 }
 
 #[test]
@@ -536,6 +556,7 @@ fn a_retried_deploy_awaits_another_deployment() {
         (awaits(&world).as_str(), deploy_failed_at(&world.delivery)),
         (first, None)
     );
+    assert_eq!(deploying_again_since(&world.delivery), None);
     // A person who cancels says nothing of a deployment.
     assert_eq!(world.kim(Act::Cancel), "deploy/failed");
     assert_eq!(world.kim(Act::Retry { reason: None }), "deploy/pending");
@@ -546,6 +567,8 @@ fn a_retried_deploy_awaits_another_deployment() {
     let failed = world.delivery.phase_runs.last().unwrap().started_at;
     assert_eq!(world.kim(Act::Retry { reason: None }), "deploy/pending");
     assert_eq!(deploy_failed_at(&world.delivery), Some(failed));
+    let again = world.delivery.phase_runs.last().unwrap().started_at;
+    assert_eq!(deploying_again_since(&world.delivery), Some(again));
     let why = awaits(&world);
     assert!(
         why.starts_with("Another deployment to `production`"),

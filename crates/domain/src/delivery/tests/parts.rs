@@ -136,6 +136,11 @@ fn a_cancelled_split_that_is_tried_again_makes_the_called_off_parts_anew() {
     assert_eq!(world.kim(Act::Cancel), "plan/failed");
     let cancelled = Input::Child(ids[1].clone(), ChildState::Cancelled);
     assert_eq!(world.take(&cancelled).unwrap(), "plan/failed");
+    // It has no session that a reason could be sent to.
+    let reason = Some("Smaller, please.".to_owned());
+    let refused = world.orders(kim(), Act::Retry { reason });
+    assert_eq!(refused, Err("no_reason_taken"));
+    assert!(!retry_takes_reason(&world.delivery, &kim(), &world.rules));
     assert_eq!(world.kim(Act::Retry { reason: None }), "plan/running");
     let anew = parts_of(&world);
     assert_eq!(anew[0], ids[0], "what is done stays done");

@@ -71,6 +71,14 @@ fn a_plan_of_an_agent_that_was_rejected_is_none_any_more() {
     let reason = "Too short.".to_owned();
     assert_eq!(world.kim(Act::Reject { reason }), "plan/running");
     assert_eq!(world.delivery.plan, None);
+    // What is said with a retry is for who plans, too.
+    assert_eq!(world.kim(Act::Cancel), "plan/failed");
+    let reason = Some("With tests, please.".to_owned());
+    let retry = Act::Retry {
+        reason: reason.clone(),
+    };
+    assert_eq!(world.kim(retry), "plan/running");
+    assert_eq!(world.delivery.feedback, reason);
 }
 
 #[test]

@@ -341,6 +341,27 @@ fn checks_that_fail_again_after_a_retry_are_announced_by_the_delivery() {
 }
 
 #[test]
+fn a_failure_that_only_the_agent_was_told_is_announced_to_the_person_who_is_awaited() {
+    for (attempts, is_awaited) in [(1, true), (2, false)] {
+        let mut world = World::new(Rules {
+            attempts,
+            ..rules(&[], "verify", ReviewBy::Agent)
+        });
+        let ended = Work::Ended(JobEnd::Failed("no disk".to_owned()));
+        assert_eq!(world.sees(ended, None), "plan/failed");
+        let of_agent = error(&world, ErrorCause::SessionFailed);
+        let of_person = Event {
+            audience: Audience::Human,
+            ..of_agent.clone()
+        };
+        let announces = |of_job: &[Event]| announces_failure(&world.delivery, of_job);
+        assert_eq!(announces(std::slice::from_ref(&of_agent)), is_awaited);
+        assert!(!announces(&[of_person, of_agent]), "there is no agent");
+        assert!(!announces(&[]), "its job is about to tell");
+    }
+}
+
+#[test]
 fn a_retry_has_a_red_head_reviewed_and_its_reason_sends_it_back() {
     let failed = || {
         let mut world = World::in_review(rules(&[], "verify", ReviewBy::Human));

@@ -84,7 +84,10 @@ impl Dispatcher {
     async fn observed(&self, delivery: &Delivery) -> Result<ProviderReport, Error> {
         let issues = &self.readers.issues;
         Ok(match (delivery.rules.observe, merge_commit(delivery)) {
-            (Observe::Soak(_), Some(sha)) => issues.commit_checks(&delivery.repo, sha).await?,
+            (Observe::Soak(_), Some(sha)) => {
+                let since = delivery::deploying_again_since(delivery);
+                issues.commit_checks(&delivery.repo, sha, since).await?
+            }
             (Observe::Soak(_), None) | (Observe::None, _) => ProviderReport::Good,
         })
     }

@@ -267,6 +267,14 @@ async fn a_sprint_is_started_once_listed_shown_and_aborted() {
     let off = off.ok(200);
     assert_eq!(off["state"], "aborted");
     assert_eq!(off["is_over"], true);
+    let member = &off["members"][0];
+    assert_eq!(
+        (&member["state"], &off["figures"]["skipped"]),
+        (&json!("left_out"), &json!(2))
+    );
+    assert_eq!(member["reason"], "it was not through");
+    let why = world.get(&format!("{SPRINTS}/50/why")).await.ok(200);
+    assert_eq!(why["members"][0]["state"], "left_out");
     let twice = world
         .post(&format!("{SPRINTS}/latest/abort"), &json!({}))
         .await;
@@ -385,6 +393,7 @@ async fn what_came_of_a_weave_is_shown_and_explained() {
         "gaffer_sprint_conflict_rate{repo=\"acme/shop\"} 50",
         "gaffer_sprint_members{repo=\"acme/shop\",what=\"merged\"} 1",
         "gaffer_sprint_members{repo=\"acme/shop\",what=\"conflicted\"} 1",
+        "gaffer_sprint_members{repo=\"acme/shop\",what=\"skipped\"} 1",
     ] {
         assert!(figures.contains(line), "{figures}");
     }

@@ -257,6 +257,14 @@ async fn a_sprint_is_started_once_listed_shown_and_aborted() {
     let again = world.post(SPRINTS, &json!({})).await;
     assert_eq!(again.code(409), "already_running");
     assert_eq!(again.json()["existing"], "50");
+    let advised = |told: &Answer| {
+        let problem = told.json();
+        let next = problem["next"].as_array().unwrap().iter();
+        let next = next.map(|it| format!("{} {}", it["advice"], it["about"]));
+        next.collect::<Vec<_>>().join(", ").replace('"', "")
+    };
+    let instead = "why_sprint acme/shop, abort_sprint acme/shop";
+    assert_eq!(advised(&again), instead);
     let dry = world.post(SPRINTS, &json!({ "dry_run": true })).await;
     assert_eq!(dry.code(409), "already_running");
     for named in ["50", "latest"] {
@@ -410,6 +418,9 @@ async fn a_sprint_is_integrated_when_nobody_works_or_when_nobody_is_to_be_waited
     let waits = world.post(&integrate, &json!({})).await;
     assert_eq!(waits.code(409), "members_awaited");
     assert!(waits.text.contains("refactor"), "{waits:?}");
+    let next = &waits.json()["next"][0];
+    let advised = (&next["advice"], &next["about"]);
+    assert_eq!(advised, (&json!("integrate_sprint"), &json!("acme/shop")));
     world.messages().await;
     let ticked = world.post(&format!("{SPRINTS}/50:tick"), &json!({})).await;
     assert_eq!(ticked.ok(200)["state"], "working");

@@ -86,7 +86,7 @@ pub(super) fn launched(begun: &SprintView, why: &SprintWhy) -> Answer {
 }
 
 /// The sprints of a source.
-pub(super) fn list(listed: &Sprints) -> Answer {
+pub(super) fn list(repo: &RepoName, listed: &Sprints) -> Answer {
     let row = |sprint: &SprintView| {
         let figures = &sprint.figures;
         vec![
@@ -109,8 +109,8 @@ pub(super) fn list(listed: &Sprints) -> Answer {
         "started",
     ];
     let rows = listed.sprints.iter().map(row).collect();
-    let none = "No sprint yet: `gaffer sprint start OWNER/REPO`.";
-    Answer::new(value(listed)).table(&head, rows, none)
+    let none = format!("No sprint yet: `gaffer sprint start {repo}`.");
+    Answer::new(value(listed)).table(&head, rows, &none)
 }
 
 /// One sprint.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::advice::Advice;
 use domain::governor::{self, Limits, Room};
 use domain::ids::{BranchName, CommitSha, PersonaName, RepoName, SprintNumber};
 use domain::policy::Source;
@@ -294,7 +295,10 @@ impl Backend {
             let sentence = format!(
                 "sprint {last} of {repo} is under way already: wait for its end, or abort it"
             );
-            return Err(NotNow::new("already_running", sentence).into());
+            let refused = NotNow::new("already_running", sentence)
+                .advising(Advice::WhySprint.about(repo))
+                .advising(Advice::AbortSprint.about(repo));
+            return Err(refused.into());
         }
         if number <= last {
             let sentence = format!(

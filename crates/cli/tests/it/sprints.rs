@@ -128,7 +128,11 @@ fn how_the_sprints_of_a_source_go_is_set_and_kept_by_each() {
         "--parallel",
         "always",
     ]);
-    assert_eq!(all["source"]["sprints"]["at_once"], Value::Null);
+    let rules = all["source"]["sprints"].as_object().unwrap();
+    assert_eq!(rules.get("at_once"), Some(&Value::Null), "{all}");
+    let shown = world.run(&["source", "show", REPO]).ok().stdout;
+    let told = "parallel always, all at once, members waited for 45m, next at-once, consolidated";
+    assert!(shown.contains(told), "{shown}");
 }
 
 #[test]

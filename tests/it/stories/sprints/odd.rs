@@ -3,7 +3,8 @@
 use domain::governor::Limits;
 use domain::policy::MergePolicy;
 use domain::pull::MergeStyle;
-use domain::sprint::SprintState;
+use domain::sprint::{FOREIGN_COMMIT, SprintState};
+use engine::work::Work;
 use sandbox::Fault;
 use tests::world::MINUTE;
 
@@ -252,7 +253,7 @@ async fn a_late_pull_request_joins_and_somebody_elses_commit_stops_all() {
     );
     let over = until_over(&world).await;
     let reason = over.state.reason().expect("a reason");
-    assert_eq!(reason, "a commit of another hand is on its branch");
+    assert_eq!(reason, FOREIGN_COMMIT);
     let texts = world
         .sandbox
         .github()
@@ -285,7 +286,7 @@ async fn somebody_elses_commit_stops_all_while_a_member_mends() {
     );
     let over = until_over(&world).await;
     let reason = over.state.reason().expect("a reason");
-    assert_eq!(reason, domain::sprint::FOREIGN_COMMIT);
+    assert_eq!(reason, FOREIGN_COMMIT);
     assert_eq!((over.ticks, over.weaves), (fixing.ticks, fixing.weaves));
     world.pass(MINUTE * 40).await;
     assert_eq!(world.sandbox.counters().creates, 2, "no new session");
@@ -327,6 +328,21 @@ async fn an_abort_calls_the_jobs_off_and_leaves_branches_and_pull_requests() {
     let repo = REPO.parse().expect("a repository");
     let aborted = world.backend.abort_sprint(&repo, None, "ann").await;
     let aborted = aborted.expect("an abort");
+    // Two workers carry its end out at once.
+    let work = Work::Sprint {
+        repo: aborted.repo.clone(),
+        number: aborted.number,
+    };
+    let (other, same) = (world.another_dispatcher(), work.clone());
+    let (event, before) = ("commit CFG#account#default EV#", world.fate.count());
+    world.fate.before_next(event, async move {
+        Box::pin(other.handle(&same)).await.expect("handled");
+    });
+    let handled = Box::pin(world.dispatcher.handle(&work)).await;
+    handled.expect("handled too");
+    let acts = world.fate.acts();
+    let told = acts[before..].iter().filter(|act| act.starts_with(event));
+    assert_eq!(told.count(), 2, "both tell it: {acts:?}");
     for member in &aborted.members {
         Box::pin(world.until_is(hour(1), &member.job, "cancelled")).await;
     }

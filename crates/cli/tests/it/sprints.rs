@@ -164,6 +164,8 @@ fn a_dry_run_says_who_would_take_part_and_what_waits() {
         "Sprint 1 of acme/shop would start; nothing was created.",
         "art, curator, refactor, sheriff",
         "jules-sprint-1-integration",
+        "A member that waits for 60 minutes is given up",
+        "gaffer sprint set acme/shop --at-once N",
     ] {
         assert!(said.contains(told), "{told}: {said}");
     }

@@ -34,6 +34,30 @@ fn first_line(text: &str) -> Vec<(&'static str, String)> {
     vec![("src/cart.rs", cart(&[(1, text)]))]
 }
 
+/// A person pushes a commit that says it is a weave, and has the files that it names.
+pub(super) fn push_weave(world: &World, (start, branch): (&str, &str)) {
+    let folder = world.sandbox.github().folder(REPO).expect("real git");
+    let run = |args: &[&str]| git(&folder, args).trim().to_owned();
+    let tree = run(&["rev-parse", &format!("{start}^{{tree}}")]);
+    let subject = "Weave 1 pull request into main";
+    let message = format!("{subject}\n\nGaffer-Weave: {tree}\nGaffer-Tree: {tree}");
+    let made = run(&[
+        "-c",
+        "user.name=ann",
+        "-c",
+        "user.email=ann@example.org",
+        "commit-tree",
+        &tree,
+        "-p",
+        start,
+        "-m",
+        &message,
+    ]);
+    let place = format!("{made}:refs/heads/{branch}");
+    run(&["push", "--quiet", ".", &place]);
+    world.sandbox.advance();
+}
+
 async fn until_state(world: &World, word: &str) -> Sprint {
     let is_so = async |world: &World| sprint(world).await.state.word() == word;
     Box::pin(world.until(hour(3), word, is_so)).await;
@@ -356,24 +380,26 @@ async fn an_abort_calls_the_jobs_off_and_leaves_branches_and_pull_requests() {
 /// Nothing else of the merge would hold it: it is green, and the source merges pull requests of sprints by itself.
 #[tokio::test]
 async fn a_commit_of_another_hand_on_the_branch_is_not_merged() {
-    let stories = vec![
-        member("curator", 1, &first_line("first"), &[]),
-        member("refactor", 1, &readme("A better shop.\n"), &[]),
-        member("visionary", 1, &[("VISION.md", "Far.\n".to_owned())], &[]),
-    ];
-    let world = world_of(true, stories).await;
-    begin(&world).await;
-    until_state(&world, "verifying").await;
-    push(
-        &world,
-        "jules-sprint-50-integration",
-        ("NOTES.md", "mine\n"),
-    );
-    let over = until_over(&world).await;
-    assert_eq!(over.state.word(), "partially_done");
-    world.pass(MINUTE * 30).await;
-    assert_eq!(world.sandbox.counters().merges, 0);
-    world.finish().await;
+    let branch = "jules-sprint-50-integration";
+    let notes = |world: &World| push(world, branch, ("NOTES.md", "mine\n"));
+    let weave = |world: &World| push_weave(world, (branch, branch));
+    let theirs: [&dyn Fn(&World); 2] = [&notes, &weave];
+    for push_theirs in theirs {
+        let stories = vec![
+            member("curator", 1, &first_line("first"), &[]),
+            member("refactor", 1, &readme("A better shop.\n"), &[]),
+            member("visionary", 1, &[("VISION.md", "Far.\n".to_owned())], &[]),
+        ];
+        let world = world_of(true, stories).await;
+        begin(&world).await;
+        until_state(&world, "verifying").await;
+        push_theirs(&world);
+        let over = until_over(&world).await;
+        assert_eq!(over.state.word(), "partially_done");
+        world.pass(MINUTE * 30).await;
+        assert_eq!(world.sandbox.counters().merges, 0);
+        world.finish().await;
+    }
 }
 
 #[tokio::test]

@@ -46,12 +46,22 @@ async fn world() -> World {
 
 /// Plays the dispatcher: what the branch of the repository has.
 async fn read(world: &World, batch: &[&str], failure: Option<&str>) {
+    read_of(world, (batch, None), failure).await;
+}
+
+/// The same where a commit of another hand is on the branch of a sprint.
+async fn read_of(
+    world: &World,
+    (batch, taken): (&[&str], Option<SprintNumber>),
+    failure: Option<&str>,
+) {
     let read = ReadPersonas {
         read_at: world.clock.now(),
         commit: Some(SHA.parse().unwrap()),
         batch: names(batch),
         others: names(&["weaver"]),
         faults: vec![FAULT.to_owned()],
+        taken,
         failure: failure.map(str::to_owned),
     };
     let key = keys::personas_read(&repo());
@@ -179,7 +189,9 @@ async fn a_dry_run_tells_the_plan_and_creates_nothing() {
     let listed = world.get(SPRINTS).await.ok(200);
     assert_eq!(listed, json!({ "sprints": [] }));
     let asked = world.messages().await;
-    assert_eq!(asked, [Message::Personas { repo: repo() }]);
+    let number = SprintNumber::FIRST;
+    let repo = repo();
+    assert_eq!(asked, [Message::Personas { repo, number }]);
 }
 
 #[tokio::test]
@@ -510,6 +522,22 @@ async fn what_cannot_be_started_is_refused_and_names_what_was_meant() {
     read(&world, &["art"], Some("GitHub answered 502")).await;
     let unread = refused(json!({})).await;
     assert_eq!(unread.code(409), "personas_unread");
+    read_of(&world, (&["art"], "50".parse().ok()), None).await;
+    for body in [
+        json!({ "number": 50 }),
+        json!({ "number": 50, "dry_run": true }),
+    ] {
+        let taken = refused(body).await;
+        assert_eq!(taken.code(409), "branch_taken");
+        let told = "git push origin --delete jules-sprint-50-integration";
+        assert!(taken.text.contains(told), "{taken:?}");
+    }
+    change(&world, |source| {
+        source.sprints.parallel = "except=50".parse().unwrap();
+    })
+    .await;
+    let alone = refused(json!({ "number": 50, "dry_run": true })).await;
+    assert_eq!(alone.ok(200)["merges"], "individual");
     read(&world, &["art"], None).await;
     start(&world, &["art"]).await;
     world

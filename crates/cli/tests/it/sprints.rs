@@ -41,6 +41,7 @@ fn with_faults(faults: &[&str]) -> World {
         batch: names(&["art", "curator", "refactor", "sheriff"]),
         others: names(&["weaver"]),
         faults: faults.iter().map(|fault| (*fault).to_owned()).collect(),
+        taken: None,
         failure: None,
     };
     let mut unit = backend.unit();

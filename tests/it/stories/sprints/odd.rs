@@ -402,6 +402,28 @@ async fn a_commit_of_another_hand_on_the_branch_is_not_merged() {
     }
 }
 
+/// It would end at its first weave, after all its sessions.
+#[tokio::test]
+async fn no_sprint_starts_on_a_branch_of_another_hand_or_weaves_onto_one() {
+    let stories = vec![member("curator", 1, &first_line("first"), &[])];
+    let world = world_of(true, stories).await;
+    push_weave(&world, ("main", "jules-sprint-50-integration"));
+    let refused = Box::pin(ordered(&world, "50", &[])).await;
+    let refused = refused.expect_err("the branch is taken");
+    let is_told = matches!(&refused, Error::NotNow(why) if why.code == "branch_taken");
+    assert!(is_told, "{refused}");
+    begin_with(&world, "51", &["curator"]).await;
+    // This one comes after the look at the start.
+    push_weave(&world, ("main", "jules-sprint-51-integration"));
+    let over = until_over(&world).await;
+    let reason = over.state.reason().expect("a reason");
+    assert!(reason.contains(FOREIGN_COMMIT), "{reason}");
+    assert_eq!(over.weaves, 1);
+    world.pass(MINUTE * 30).await;
+    assert_eq!(world.sandbox.counters().merges, 0);
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn a_pull_request_of_a_sprint_that_is_closed_by_hand_waits_for_a_person() {
     let stories = vec![member("curator", 1, &readme("A better shop.\n"), &[])];

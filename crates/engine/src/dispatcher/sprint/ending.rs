@@ -121,7 +121,8 @@ impl Dispatcher {
     }
 
     async fn try_to_start_next(&self, sprint: &Sprint) -> Result<(), Error> {
-        let read = self.personas_read(&sprint.repo).await?;
+        let next = (&sprint.repo, sprint.number.next());
+        let read = self.personas_read(next).await?;
         let started = self.backend.start_next_sprint(sprint, read).await;
         started.map(drop)
     }

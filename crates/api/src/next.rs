@@ -44,6 +44,8 @@ fn route(advice: Advice, about: &str) -> Option<String> {
         Advice::AddSource => Some("POST /api/sources".to_owned()),
         Advice::StartSprint => Some(format!("POST /api/sprints/{about}")),
         Advice::AbortSprint => Some(format!("POST /api/sprints/{about}/latest/abort")),
+        Advice::IntegrateSprint => Some(format!("POST /api/sprints/{about}/latest/integrate")),
+        Advice::WhySprint => Some(format!("GET /api/sprints/{about}/latest/why")),
         Advice::StartPipeline => Some("POST /api/pipelines".to_owned()),
         Advice::Resume
         | Advice::ResumeSource
@@ -66,7 +68,13 @@ mod tests {
     #[test]
     fn every_route_that_is_advised_is_served() {
         for advice in Advice::ALL {
-            let is_of_repository = [Advice::StartSprint, Advice::AbortSprint].contains(&advice);
+            let of_repository = [
+                Advice::StartSprint,
+                Advice::AbortSprint,
+                Advice::IntegrateSprint,
+                Advice::WhySprint,
+            ];
+            let is_of_repository = of_repository.contains(&advice);
             let about = match is_of_repository {
                 true => "OWNER/NAME",
                 false => "NAME",

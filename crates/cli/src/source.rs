@@ -70,7 +70,7 @@ async fn add(args: AddSourceArgs, backend: &Backend) -> Result<Answer> {
     };
     let added = backend.add_source(&source).await.map_err(missing)?;
     added.map_err(|refused| match refused {
-        SourceRefused::Odd(odd) => worded(odd),
+        SourceRefused::Odd(odd) => worded(odd, &source.repo),
         SourceRefused::Exists(found) => {
             let next = format!("change it with `gaffer source set {}`", found.repo);
             let what = format!("{} is a source already", found.repo);
@@ -152,7 +152,7 @@ pub(crate) async fn change_source(
     decide: impl Fn(&Source) -> Result<Source>,
 ) -> Result<Source> {
     let changed = backend.change_source(repo, decide).await.map_err(missing)?;
-    Ok(changed.map_err(worded)?)
+    Ok(changed.map_err(|odd| worded(odd, repo))?)
 }
 
 fn answer(source: &Source, what: &str) -> Answer {
@@ -174,7 +174,7 @@ fn missing(error: impl Into<anyhow::Error>) -> anyhow::Error {
 }
 
 /// What is odd about a source, in the words of the options.
-fn worded(odd: OddSource) -> Error {
+fn worded(odd: OddSource, repo: &RepoName) -> Error {
     match odd {
         OddSource::NothingChecked => Error::usage(
             "`--merge on-green` or `integration` with `--min-checks 0` and no required check would merge what nothing has checked",
@@ -186,15 +186,17 @@ fn worded(odd: OddSource) -> Error {
         ),
         OddSource::NoBranch => Error::usage(
             "the pipeline of a source works on its branch, and this source names none",
-            "name one with `gaffer source set OWNER/REPO --branch BRANCH`",
+            format!("name one with `gaffer source set {repo} --branch BRANCH`"),
         ),
         OddSource::SameBranch => Error::usage(
             "the worker branch of a pipeline has to be another one than the branch of its source",
-            "name another one with `gaffer pipeline on OWNER/REPO --worker BRANCH`",
+            format!("name another one with `gaffer pipeline on {repo} --worker BRANCH`"),
         ),
         OddSource::OfSprint { .. } => Error::usage(
             odd.to_string(),
-            "name another one with `gaffer source set OWNER/REPO --branch BRANCH`, or with `gaffer pipeline on OWNER/REPO --worker BRANCH`",
+            format!(
+                "name another one with `gaffer source set {repo} --branch BRANCH`, or with `gaffer pipeline on {repo} --worker BRANCH`"
+            ),
         ),
         OddSource::NoReviewer => Error::usage(
             "`--review-by agent` in a source without an agent would wait for a review that nothing makes",
@@ -202,7 +204,7 @@ fn worded(odd: OddSource) -> Error {
         ),
         OddSource::Sprints(odd) => Error::usage(
             odd.to_string(),
-            "give another value with `gaffer sprint set OWNER/REPO`",
+            format!("give another value with `gaffer sprint set {repo}`"),
         ),
         OddSource::Deliveries(odd) => Error::usage(format!("{odd}"), mended(&odd)),
     }

@@ -35,7 +35,7 @@ pub(crate) async fn run(args: SprintArgs, here: &CommandContext) -> Result<Answe
         SprintCommand::List { repo, limit } => {
             let listed = client.sprints(&repo, limit).await;
             let listed = listed.with_context(|| format!("listing the sprints of {repo}"))?;
-            Ok(show::list(&listed))
+            Ok(show::list(&repo, &listed))
         }
         SprintCommand::Why(one) => {
             let why = client.sprint_why(&one.repo, one.number).await;

@@ -64,6 +64,10 @@ pub enum Advice {
     StartSprint,
     /// Call off the newest sprint of a repository.
     AbortSprint,
+    /// Have the newest sprint of a repository weave without those who still work.
+    IntegrateSprint,
+    /// See what the newest sprint of a repository waits for.
+    WhySprint,
     /// Begin a run of a repository's pipeline again.
     StartPipeline,
 }
@@ -83,7 +87,7 @@ pub struct Next {
 
 impl Advice {
     /// Everything that is ever advised.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 27] = [
         Self::Say,
         Self::Approve,
         Self::Merge,
@@ -108,6 +112,8 @@ impl Advice {
         Self::CreateToken,
         Self::StartSprint,
         Self::AbortSprint,
+        Self::IntegrateSprint,
+        Self::WhySprint,
         Self::StartPipeline,
     ];
 
@@ -138,6 +144,8 @@ impl Advice {
             Self::CreateToken => "create_token",
             Self::StartSprint => "start_sprint",
             Self::AbortSprint => "abort_sprint",
+            Self::IntegrateSprint => "integrate_sprint",
+            Self::WhySprint => "why_sprint",
             Self::StartPipeline => "start_pipeline",
         }
     }
@@ -174,6 +182,8 @@ impl Advice {
             Self::CreateToken => "makes a token that may",
             Self::StartSprint => "starts a sprint",
             Self::AbortSprint => "calls the sprint off and leaves its pull requests to people",
+            Self::IntegrateSprint => "has the sprint weave now, without those who still work",
+            Self::WhySprint => "says what the sprint waits for",
             Self::StartPipeline => "begins another run, which tries it again",
         }
     }
@@ -230,6 +240,8 @@ impl Advice {
             | Self::CreateToken
             | Self::StartSprint
             | Self::AbortSprint
+            | Self::IntegrateSprint
+            | Self::WhySprint
             | Self::StartPipeline => None,
         }
     }

@@ -208,7 +208,7 @@ impl Dispatcher {
             Work::Schedule { repo } => Box::pin(self.schedule(repo)).await,
             Work::Requirement { repo, id } => Box::pin(self.requirement(repo, id)).await,
             Work::Sprint { repo, number } => Box::pin(self.sprint(repo, *number)).await,
-            Work::Personas { repo } => self.read_personas(repo).await,
+            Work::Personas { repo, number } => self.read_personas((repo, *number)).await,
             Work::Transcript { id, run } => self.transcript_for_caller(id, run).await,
             Work::Intake {
                 repo,

@@ -3,7 +3,7 @@
 use domain::conversation::{ConversationCursor, Message, MessagePage};
 use domain::delivery::{IssueText, TranscriptEntry, of_issue};
 use domain::failure::Failure;
-use domain::ids::{CommitSha, PersonaName, SessionId};
+use domain::ids::{CommitSha, PersonaName, SessionId, SprintNumber};
 use domain::intake::Intake;
 use domain::redact::presentable;
 use domain::when::is_within;
@@ -178,7 +178,7 @@ impl ReadIssue {
     }
 }
 
-/// The personas of a repository, read on request.
+/// The personas of a repository, and whether the branch of a sprint of them is free, read on request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadPersonas {
     /// When the reading began.
@@ -195,6 +195,9 @@ pub struct ReadPersonas {
     /// What is wrong with files that cannot be used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
+    /// The sprint that was asked about, if its branch ends with a commit that no weave of it made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken: Option<SprintNumber>,
     /// Why they could not be read, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
@@ -209,6 +212,7 @@ impl ReadPersonas {
             batch: Vec::new(),
             others: Vec::new(),
             faults: Vec::new(),
+            taken: None,
             failure: failure.map(reason),
         }
     }

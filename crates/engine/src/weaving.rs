@@ -6,7 +6,7 @@ mod publish;
 mod reading;
 mod skip;
 
-pub use publish::{Published, Push, Refused, Words, is_weave, publish};
+pub use publish::{Published, Push, Refused, Words, is_weave_of, publish};
 pub(crate) use reading::at_once;
 pub use skip::{Skip, Skipped};
 

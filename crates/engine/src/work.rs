@@ -116,10 +116,12 @@ pub enum Work {
         /// Which.
         number: SprintNumber,
     },
-    /// Read the personas of a repository, for a caller who waits.
+    /// Read the personas of a repository, and whether the branch of a sprint is free, for a caller who waits.
     Personas {
         /// The repository.
         repo: RepoName,
+        /// The sprint that would start.
+        number: SprintNumber,
     },
     /// Read what was said and done in a run of a delivery, for a waiting caller.
     Transcript {
@@ -200,7 +202,7 @@ impl Work {
             Self::Schedule { repo } => format!("schedule of {}", repo.key()),
             Self::Requirement { repo, id } => format!("requirement {id} of {}", repo.key()),
             Self::Sprint { repo, .. } => format!("sprint of {}", repo.key()),
-            Self::Personas { repo } => format!("personas of {}", repo.key()),
+            Self::Personas { repo, .. } => format!("personas of {}", repo.key()),
             Self::Intake { repo, .. } => format!("issues of {}", repo.key()),
             Self::Issue { issue } => format!("issues of {}", issue.repo.key()),
             Self::Wake { agent, .. } => format!("agent {agent}"),

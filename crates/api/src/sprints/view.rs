@@ -67,11 +67,7 @@ pub(super) fn sprint(sprint: &Sprint) -> SprintView {
         at_once: sprint.at_once,
         ticks: sprint.ticks,
         weaves: sprint.weaves,
-        members: sprint
-            .members
-            .iter()
-            .map(|it| member(&sprint.repo, it))
-            .collect(),
+        members: sprint.members.iter().map(|it| member(sprint, it)).collect(),
         faults: Vec::new(),
         figures: figures(Figures::of(sprint)),
         woven: sprint.woven.as_ref().map(woven),
@@ -108,7 +104,7 @@ pub(crate) fn glimpse(newest: &SprintStatus) -> SprintGlimpse {
     }
 }
 
-fn member(repo: &RepoName, member: &SprintMember) -> SprintMemberView {
+fn member(sprint: &Sprint, member: &SprintMember) -> SprintMemberView {
     let (way, reason) = match &member.state {
         MemberState::Applied { way } => (Some(way.word().to_owned()), None),
         MemberState::Skipped { .. } | MemberState::Failed { .. } | MemberState::TimedOut => {
@@ -123,13 +119,13 @@ fn member(repo: &RepoName, member: &SprintMember) -> SprintMemberView {
         | MemberState::Unresolved
         | MemberState::Delegated
         | MemberState::NoChange
-        | MemberState::Withdrawn => (None, None),
+        | MemberState::Withdrawn => (None, member.missing().filter(|_| sprint.is_over())),
     };
     SprintMemberView {
         persona: member.persona.clone(),
         job_id: member.job.clone(),
-        state: member.state.word().to_owned(),
-        pull: member.number().map(|number| pull(repo, number)),
+        state: sprint.word_of(member).to_owned(),
+        pull: member.number().map(|number| pull(&sprint.repo, number)),
         way,
         attempts: member.attempts,
         conflicts: member.conflicts,

@@ -380,7 +380,7 @@ async fn how_sprints_go_is_edited_field_by_field() {
     assert_eq!(
         second,
         json!({
-            "parallel": "except=7,9", "member_timeout": "1h 30m",
+            "parallel": "except=7,9", "at_once": null, "member_timeout": "1h 30m",
             "next": "by-hand", "integration": "individual",
         })
     );

@@ -46,12 +46,22 @@ async fn world() -> World {
 
 /// Plays the dispatcher: what the branch of the repository has.
 async fn read(world: &World, batch: &[&str], failure: Option<&str>) {
+    read_of(world, (batch, None), failure).await;
+}
+
+/// The same where a commit of another hand is on the branch of a sprint.
+async fn read_of(
+    world: &World,
+    (batch, taken): (&[&str], Option<SprintNumber>),
+    failure: Option<&str>,
+) {
     let read = ReadPersonas {
         read_at: world.clock.now(),
         commit: Some(SHA.parse().unwrap()),
         batch: names(batch),
         others: names(&["weaver"]),
         faults: vec![FAULT.to_owned()],
+        taken,
         failure: failure.map(str::to_owned),
     };
     let key = keys::personas_read(&repo());
@@ -179,7 +189,9 @@ async fn a_dry_run_tells_the_plan_and_creates_nothing() {
     let listed = world.get(SPRINTS).await.ok(200);
     assert_eq!(listed, json!({ "sprints": [] }));
     let asked = world.messages().await;
-    assert_eq!(asked, [Message::Personas { repo: repo() }]);
+    let number = SprintNumber::FIRST;
+    let repo = repo();
+    assert_eq!(asked, [Message::Personas { repo, number }]);
 }
 
 #[tokio::test]
@@ -257,6 +269,14 @@ async fn a_sprint_is_started_once_listed_shown_and_aborted() {
     let again = world.post(SPRINTS, &json!({})).await;
     assert_eq!(again.code(409), "already_running");
     assert_eq!(again.json()["existing"], "50");
+    let advised = |told: &Answer| {
+        let problem = told.json();
+        let next = problem["next"].as_array().unwrap().iter();
+        let next = next.map(|it| format!("{} {}", it["advice"], it["about"]));
+        next.collect::<Vec<_>>().join(", ").replace('"', "")
+    };
+    let instead = "why_sprint acme/shop, abort_sprint acme/shop";
+    assert_eq!(advised(&again), instead);
     let dry = world.post(SPRINTS, &json!({ "dry_run": true })).await;
     assert_eq!(dry.code(409), "already_running");
     for named in ["50", "latest"] {
@@ -267,6 +287,14 @@ async fn a_sprint_is_started_once_listed_shown_and_aborted() {
     let off = off.ok(200);
     assert_eq!(off["state"], "aborted");
     assert_eq!(off["is_over"], true);
+    let member = &off["members"][0];
+    assert_eq!(
+        (&member["state"], &off["figures"]["skipped"]),
+        (&json!("left_out"), &json!(2))
+    );
+    assert_eq!(member["reason"], "it was not through");
+    let why = world.get(&format!("{SPRINTS}/50/why")).await.ok(200);
+    assert_eq!(why["members"][0]["state"], "left_out");
     let twice = world
         .post(&format!("{SPRINTS}/latest/abort"), &json!({}))
         .await;
@@ -385,6 +413,7 @@ async fn what_came_of_a_weave_is_shown_and_explained() {
         "gaffer_sprint_conflict_rate{repo=\"acme/shop\"} 50",
         "gaffer_sprint_members{repo=\"acme/shop\",what=\"merged\"} 1",
         "gaffer_sprint_members{repo=\"acme/shop\",what=\"conflicted\"} 1",
+        "gaffer_sprint_members{repo=\"acme/shop\",what=\"skipped\"} 1",
     ] {
         assert!(figures.contains(line), "{figures}");
     }
@@ -401,6 +430,9 @@ async fn a_sprint_is_integrated_when_nobody_works_or_when_nobody_is_to_be_waited
     let waits = world.post(&integrate, &json!({})).await;
     assert_eq!(waits.code(409), "members_awaited");
     assert!(waits.text.contains("refactor"), "{waits:?}");
+    let next = &waits.json()["next"][0];
+    let advised = (&next["advice"], &next["about"]);
+    assert_eq!(advised, (&json!("integrate_sprint"), &json!("acme/shop")));
     world.messages().await;
     let ticked = world.post(&format!("{SPRINTS}/50:tick"), &json!({})).await;
     assert_eq!(ticked.ok(200)["state"], "working");
@@ -490,6 +522,22 @@ async fn what_cannot_be_started_is_refused_and_names_what_was_meant() {
     read(&world, &["art"], Some("GitHub answered 502")).await;
     let unread = refused(json!({})).await;
     assert_eq!(unread.code(409), "personas_unread");
+    read_of(&world, (&["art"], "50".parse().ok()), None).await;
+    for body in [
+        json!({ "number": 50 }),
+        json!({ "number": 50, "dry_run": true }),
+    ] {
+        let taken = refused(body).await;
+        assert_eq!(taken.code(409), "branch_taken");
+        let told = "git push origin --delete jules-sprint-50-integration";
+        assert!(taken.text.contains(told), "{taken:?}");
+    }
+    change(&world, |source| {
+        source.sprints.parallel = "except=50".parse().unwrap();
+    })
+    .await;
+    let alone = refused(json!({ "number": 50, "dry_run": true })).await;
+    assert_eq!(alone.ok(200)["merges"], "individual");
     read(&world, &["art"], None).await;
     start(&world, &["art"]).await;
     world

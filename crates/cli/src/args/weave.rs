@@ -29,7 +29,7 @@ pub(crate) struct WeaveArgs {
     #[arg(long, value_name = "FILE", value_parser = value::file, conflicts_with = "local")]
     pub(crate) patch: Option<PathBuf>,
 
-    /// Push what is woven to this branch: a new one, or one whose last commit is a weave. It only goes forward.
+    /// Push what is woven to this branch: a new one, or one whose last commit is a weave, and none of a sprint. It only goes forward.
     #[arg(long, value_name = "BRANCH", conflicts_with = "local")]
     pub(crate) push: Option<BranchName>,
 

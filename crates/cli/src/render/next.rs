@@ -77,12 +77,6 @@ fn of_code(problem: &wire::Problem) -> Option<&'static str> {
     let is_of_requirement = problem.next.is_empty() && problem.legal.is_none();
     match problem.code.as_str() {
         "pipeline_off" => Some("switch it on with `gaffer pipeline on OWNER/REPO`"),
-        "members_awaited" => {
-            Some("weave without them with `gaffer sprint integrate OWNER/REPO --now`")
-        }
-        "individual" | "nothing_ready" => Some(
-            "see who is waited for with `gaffer sprint why OWNER/REPO`, or end it with `gaffer sprint abort OWNER/REPO`",
-        ),
         "no_such_pipeline" => Some("see the runs with `gaffer pipeline list OWNER/REPO`"),
         "no_such_requirement" => Some("see them all with `gaffer requirement list OWNER/REPO`"),
         "taken" => Some("see how far it is with `gaffer requirement show OWNER/REPO REQUIREMENT`"),
@@ -99,13 +93,10 @@ pub(crate) fn of_delivery(problem: &wire::Problem) -> Option<String> {
         return Some(next.to_owned());
     }
     if problem.code == "already_running" {
-        let id = problem.existing.as_ref()?;
-        if id.parse::<SprintNumber>().is_ok() {
-            return Some(format!(
-                "look at it with `gaffer sprint status OWNER/REPO {id}`, or end it with `gaffer sprint abort OWNER/REPO`"
-            ));
-        }
-        return Some(format!("look at it with `gaffer pipeline show {id}`"));
+        // The refusal of a sprint has its own advice.
+        let run = problem.existing.as_ref();
+        let run = run.filter(|id| id.parse::<SprintNumber>().is_err())?;
+        return Some(format!("look at it with `gaffer pipeline show {run}`"));
     }
     if let Some(id) = &problem.existing {
         let look = format!("look at it with `gaffer delivery show {id}`");
@@ -157,6 +148,8 @@ pub(crate) fn arguments(advice: Advice, about: &str) -> String {
         Advice::CreateToken => format!("token create NAME --scope {about}"),
         Advice::StartSprint => format!("sprint start {about}"),
         Advice::AbortSprint => format!("sprint abort {about}"),
+        Advice::IntegrateSprint => format!("sprint integrate {about} --now"),
+        Advice::WhySprint => format!("sprint why {about}"),
         Advice::StartPipeline => about.to_owned(),
     }
 }
@@ -185,7 +178,9 @@ mod tests {
             | Advice::RequireCheck
             | Advice::RenumberSource
             | Advice::StartSprint
-            | Advice::AbortSprint => "acme/shop",
+            | Advice::AbortSprint
+            | Advice::IntegrateSprint
+            | Advice::WhySprint => "acme/shop",
             Advice::StartPipeline => "pipeline start acme/shop",
             Advice::TakeWakes
             | Advice::AddAccount

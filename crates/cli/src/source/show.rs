@@ -1,6 +1,7 @@
 //! Sources as people see them.
 
 use domain::policy::{PlanApproval, Policy, Source};
+use domain::sprint::SprintRules;
 use engine::sources::UnreadIssues;
 
 use super::deliveries;
@@ -82,11 +83,25 @@ pub(super) fn pairs(source: &Source) -> Vec<(&'static str, String)> {
     ));
     let has_agent = source.agent.is_some();
     pairs.extend(deliveries::pairs(&source.deliveries, has_agent));
+    pairs.push(("sprints", sprints(&source.sprints)));
     pairs.push((
         "paused",
         if source.paused { "yes" } else { "no" }.to_owned(),
     ));
     pairs
+}
+
+/// How its sprints go.
+fn sprints(rules: &SprintRules) -> String {
+    let at_once = rules.at_once;
+    let at_once = at_once.map_or_else(|| "all".to_owned(), |count| count.to_string());
+    let timeout = short(rules.member_timeout);
+    format!(
+        "parallel {}, {at_once} at once, members waited for {timeout}, next {}, {}",
+        rules.parallel,
+        rules.next.word(),
+        rules.integration.word()
+    )
 }
 
 fn policy_pairs(policy: &Policy) -> Vec<(&'static str, String)> {

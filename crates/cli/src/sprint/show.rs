@@ -6,7 +6,7 @@ use client::wire::{
 };
 use domain::ids::RepoName;
 use domain::policy::Source;
-use domain::sprint::MemberState;
+use domain::sprint::{MemberState, QUEUED_TIMEOUT};
 use serde_json::json;
 
 use crate::args::value::short;
@@ -53,7 +53,19 @@ pub(super) fn plan(plan: &SprintPlanView) -> Answer {
             ("at once", at_once(plan.at_once)),
             ("personas at", plan.personas_at.to_string()),
         ]);
+    let answer = match plan.wait_for_slots.max(plan.wait_for_quota) {
+        0 => answer,
+        _ => answer.line(given_up(&plan.repo)),
+    };
     with_faults(answer, &plan.faults)
+}
+
+/// What becomes of members that wait for long.
+fn given_up(repo: &RepoName) -> String {
+    let minutes = QUEUED_TIMEOUT.as_mins();
+    format!(
+        "A member that waits for {minutes} minutes is given up, unless its session begins before: `--persona` starts fewer, and `gaffer sprint set {repo} --at-once N` lets members begin one after the other."
+    )
 }
 
 /// Files of personas that cannot be used, if there are any.
@@ -86,7 +98,7 @@ pub(super) fn launched(begun: &SprintView, why: &SprintWhy) -> Answer {
 }
 
 /// The sprints of a source.
-pub(super) fn list(listed: &Sprints) -> Answer {
+pub(super) fn list(repo: &RepoName, listed: &Sprints) -> Answer {
     let row = |sprint: &SprintView| {
         let figures = &sprint.figures;
         vec![
@@ -109,8 +121,8 @@ pub(super) fn list(listed: &Sprints) -> Answer {
         "started",
     ];
     let rows = listed.sprints.iter().map(row).collect();
-    let none = "No sprint yet: `gaffer sprint start OWNER/REPO`.";
-    Answer::new(value(listed)).table(&head, rows, none)
+    let none = format!("No sprint yet: `gaffer sprint start {repo}`.");
+    Answer::new(value(listed)).table(&head, rows, &none)
 }
 
 /// One sprint.

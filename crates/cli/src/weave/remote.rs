@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use domain::ids::{PullRef, RepoName};
+use domain::ids::{PullRef, RepoName, SprintNumber};
 use engine::machine::SystemClock;
 use engine::ports::{Clock, PullsRead};
 use engine::settings::Upstreams;
@@ -25,6 +25,7 @@ use crate::upstreams;
 /// Weaves the pull requests, and writes or pushes what came of it if that is wanted.
 pub(super) async fn weave(args: &WeaveArgs, here: &CommandContext) -> Result<WeaveReport> {
     let (repo, numbers) = asked(&args.what)?;
+    must_be_of_no_sprint(args, &repo)?;
     let client = outside(args, here).await?.github()?;
     let reader = Reader::new(client.clone());
     let default = reader.default_branch(&repo).await;
@@ -86,6 +87,21 @@ fn asked(what: &[PathBuf]) -> Result<(RepoName, Vec<u64>)> {
         return Err(Error::usage(what, AS_IN).into());
     }
     Ok((repo, numbers))
+}
+
+/// Refuses the branch of a sprint: a commit there that is no weave of the sprint itself ends it.
+fn must_be_of_no_sprint(args: &WeaveArgs, repo: &RepoName) -> Result<(), Error> {
+    let Some(branch) = &args.push else {
+        return Ok(());
+    };
+    let Some(number) = SprintNumber::of_branch(branch) else {
+        return Ok(());
+    };
+    let what = format!("{branch} gets the weaves of sprint {number} and no others");
+    let next = format!(
+        "have the sprint weave with `gaffer sprint integrate {repo} {number}`, or push to another branch"
+    );
+    Err(Error::usage(what, next))
 }
 
 /// The number of a pull request of a repository, which may be named with it, or by its address.

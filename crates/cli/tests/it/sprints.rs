@@ -41,6 +41,7 @@ fn with_faults(faults: &[&str]) -> World {
         batch: names(&["art", "curator", "refactor", "sheriff"]),
         others: names(&["weaver"]),
         faults: faults.iter().map(|fault| (*fault).to_owned()).collect(),
+        taken: None,
         failure: None,
     };
     let mut unit = backend.unit();
@@ -128,7 +129,11 @@ fn how_the_sprints_of_a_source_go_is_set_and_kept_by_each() {
         "--parallel",
         "always",
     ]);
-    assert_eq!(all["source"]["sprints"]["at_once"], Value::Null);
+    let rules = all["source"]["sprints"].as_object().unwrap();
+    assert_eq!(rules.get("at_once"), Some(&Value::Null), "{all}");
+    let shown = world.run(&["source", "show", REPO]).ok().stdout;
+    let told = "parallel always, all at once, members waited for 45m, next at-once, consolidated";
+    assert!(shown.contains(told), "{shown}");
 }
 
 #[test]
@@ -145,6 +150,8 @@ fn odd_settings_of_sprints_are_refused() {
         let line = [&["sprint", "set", REPO][..], &wrong].concat();
         assert_eq!(world.refused(&line).exit, 2, "{wrong:?}");
     }
+    let odd = world.refused(&["sprint", "set", REPO, "--member-timeout", "30s"]);
+    assert!(odd.next.contains("gaffer sprint set acme/shop"), "{odd:?}");
     let missing = world.refused(&["sprint", "set", "acme/none", "--next", "by-hand"]);
     assert_eq!((missing.code.as_str(), missing.exit), ("no_such", 1));
 }
@@ -158,6 +165,8 @@ fn a_dry_run_says_who_would_take_part_and_what_waits() {
         "Sprint 1 of acme/shop would start; nothing was created.",
         "art, curator, refactor, sheriff",
         "jules-sprint-1-integration",
+        "A member that waits for 60 minutes is given up",
+        "gaffer sprint set acme/shop --at-once N",
     ] {
         assert!(said.contains(told), "{told}: {said}");
     }
@@ -170,7 +179,8 @@ fn a_dry_run_says_who_would_take_part_and_what_waits() {
     assert_eq!(plan["wait_for_slots"], 1);
     assert_eq!(plan["wait_for_quota"], 0);
     let none = world.run(&["sprint", "list", REPO]).ok().stdout;
-    assert!(none.contains("No sprint yet"), "{none}");
+    let first = "No sprint yet: `gaffer sprint start acme/shop`.";
+    assert!(none.contains(first), "{none}");
 }
 
 #[test]
@@ -234,7 +244,8 @@ fn a_sprint_is_listed_shown_explained_ticked_integrated_and_aborted() {
     start(&world);
     let again = world.refused(&["sprint", "start", REPO]);
     assert_eq!((again.code.as_str(), again.exit), ("already_running", 1));
-    assert!(again.next.contains("gaffer sprint status"), "{again:?}");
+    let look = "gaffer sprint why acme/shop";
+    assert!(again.next.contains(look), "{again:?}");
     let waits = world.refused(&["sprint", "integrate", REPO]);
     assert_eq!((waits.code.as_str(), waits.exit), ("nothing_ready", 1));
     assert!(!waits.next.contains("--now"), "{waits:?}");
@@ -262,7 +273,8 @@ fn a_sprint_is_listed_shown_explained_ticked_integrated_and_aborted() {
     );
     let now = world.refused(&["sprint", "integrate", REPO, "--now"]);
     assert_eq!((now.code.as_str(), now.exit), ("nothing_ready", 1));
-    assert!(now.next.contains("gaffer sprint abort"), "{now:?}");
+    let abort = "gaffer sprint abort acme/shop";
+    assert!(now.next.contains(abort), "{now:?}");
     world.json(&["sprint", "abort", REPO]);
     let over = world.refused(&["sprint", "abort", REPO]);
     assert_eq!((over.code.as_str(), over.exit), ("ended", 1));
@@ -305,6 +317,8 @@ fn what_cannot_be_a_sprint_is_refused() {
     ] {
         assert_eq!(world.refused(wrong).exit, 2, "{wrong:?}");
     }
+    let large = world.refused(&["sprint", "start", REPO, "--number", "4000000000000"]);
+    assert!(large.error.contains("from 1 to 4294967295"), "{large:?}");
 }
 
 /// Gives the second member a job that is there.

@@ -35,6 +35,7 @@ fn tool(advice: Advice) -> Option<Tool> {
         Advice::TakeWakes => Some(Tool::TakeWakes),
         Advice::StartSprint => Some(Tool::SprintStart),
         Advice::AbortSprint => Some(Tool::SprintAbort),
+        Advice::WhySprint => Some(Tool::SprintStatus),
         Advice::Resume
         | Advice::ResumeSource
         | Advice::PauseSource
@@ -47,6 +48,7 @@ fn tool(advice: Advice) -> Option<Tool> {
         | Advice::EnableAgent
         | Advice::GiveInbox
         | Advice::CreateToken
+        | Advice::IntegrateSprint
         | Advice::StartPipeline => None,
     }
 }

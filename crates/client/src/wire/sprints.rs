@@ -163,7 +163,7 @@ pub struct SprintMemberView {
     #[schemars(with = "form::JobId")]
     pub job_id: JobId,
     /// `pending`, `waiting`, `working`, `pr_open`, `applied`, `conflicted`, `rerunning`, `timed_out`, `no_change`, `skipped`,
-    /// `unresolved`, `delegated`, `withdrawn` or `failed`.
+    /// `unresolved`, `delegated`, `withdrawn` or `failed`; `left_out` once the sprint is over, if it was not through.
     pub state: String,
     /// Its pull request: for one sprint the one of its job, in lists once it was ready to be woven.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -216,7 +216,7 @@ pub struct SprintFigures {
     pub merged: u32,
     /// How many changed nothing, or took their change back.
     pub nothing: u32,
-    /// How many are left out, failed or timed out.
+    /// How many are left out, failed or timed out; once it is over, all that are not in and did not come to nothing.
     pub skipped: u32,
     /// How many conflicted in a weave at least once.
     pub conflicts: u32,

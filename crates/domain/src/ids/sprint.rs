@@ -89,7 +89,7 @@ impl fmt::Display for SprintNumber {
 }
 
 fn invalid(text: &str) -> InvalidId {
-    InvalidId::new("sprint number", text, "a whole number from 1")
+    InvalidId::new("sprint number", text, "a whole number from 1 to 4294967295")
 }
 
 #[cfg(test)]
@@ -128,6 +128,10 @@ mod tests {
         for odd in ["0", "-1", "+1", "", "x", "4294967296", " 1"] {
             assert!(odd.parse::<SprintNumber>().is_err(), "{odd}");
         }
+        let largest = u32::MAX.to_string();
+        assert!(largest.parse::<SprintNumber>().is_ok());
+        let told = "4000000000000".parse::<SprintNumber>().unwrap_err();
+        assert!(told.to_string().contains(&largest), "{told}");
         assert!(serde_json::from_str::<SprintNumber>("0").is_err());
         assert_eq!(
             serde_json::to_string(&SprintNumber::FIRST.next()).unwrap(),

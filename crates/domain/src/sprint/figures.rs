@@ -15,7 +15,7 @@ pub struct Figures {
     pub merged: u32,
     /// How many changed nothing, or took their change back.
     pub nothing: u32,
-    /// How many are left out, failed or timed out.
+    /// How many are left out, failed or timed out; once it is over, all that people are told of as left out.
     pub skipped: u32,
     /// How many conflicted in a weave at least once.
     pub conflicts: u32,
@@ -58,7 +58,7 @@ impl Figures {
                 | MemberState::Conflicted
                 | MemberState::Unresolved
                 | MemberState::Delegated
-                | MemberState::Rerunning => {}
+                | MemberState::Rerunning => figures.skipped += u32::from(sprint.is_over()),
             }
         }
         figures.merged = match sprint.is_woven() && !sprint.merged {

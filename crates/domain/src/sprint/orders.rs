@@ -6,6 +6,7 @@ use super::apply::go_on;
 use super::mailing::not_taken;
 use super::member::MemberState;
 use super::{Sights, Sprint, SprintState};
+use crate::advice::Advice;
 use crate::fence::clip;
 use crate::refusal::NotNow;
 use crate::when::plus;
@@ -44,7 +45,8 @@ pub fn integrate(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> {
             sprint.number,
             awaited.join(", ")
         );
-        return Err(NotNow::new("members_awaited", sentence));
+        let without = Advice::IntegrateSprint.about(&sprint.repo);
+        return Err(NotNow::new("members_awaited", sentence).advising(without));
     }
     Ok(woven)
 }
@@ -90,7 +92,10 @@ pub fn integrate_now(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> 
             "no pull request of sprint {} is ready, so it would end with nothing woven: give its members time, or abort it",
             sprint.number
         );
-        return Err(NotNow::new("nothing_ready", sentence));
+        return Err(looked_at_or_aborted(
+            NotNow::new("nothing_ready", sentence),
+            sprint,
+        ));
     }
     next.updated_at = now;
     Ok(next)
@@ -108,7 +113,17 @@ pub fn must_be_woven(sprint: &Sprint) -> Result<(), NotNow> {
         "sprint {} weaves nothing, since each pull request of its members is merged by itself: merge those that are ready, cancel jobs that are not to be waited for, or abort the sprint",
         sprint.number
     );
-    Err(NotNow::new("individual", sentence))
+    Err(looked_at_or_aborted(
+        NotNow::new("individual", sentence),
+        sprint,
+    ))
+}
+
+/// A refusal to weave, with what can be done with the sprint in place of that.
+fn looked_at_or_aborted(refused: NotNow, sprint: &Sprint) -> NotNow {
+    refused
+        .advising(Advice::WhySprint.about(&sprint.repo))
+        .advising(Advice::AbortSprint.about(&sprint.repo))
 }
 
 /// Whether there is anything left to order.

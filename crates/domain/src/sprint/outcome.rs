@@ -29,6 +29,26 @@ impl SprintMember {
         }
     }
 
+    /// Whether nothing is known of what it comes to: once its sprint is over, it is left out.
+    fn is_open(&self) -> bool {
+        match self.state {
+            MemberState::Pending
+            | MemberState::Waiting
+            | MemberState::Working
+            | MemberState::PullOpen
+            | MemberState::Conflicted
+            | MemberState::Rerunning
+            | MemberState::Unresolved => true,
+            MemberState::Delegated => !self.is_in(),
+            MemberState::Applied { .. }
+            | MemberState::TimedOut
+            | MemberState::NoChange
+            | MemberState::Skipped { .. }
+            | MemberState::Withdrawn
+            | MemberState::Failed { .. } => false,
+        }
+    }
+
     /// Whether what is woven of it covers a pull request at this head: the one that was woven, as it was then, and those before it, which
     /// it replaced as a whole. A newer one was in no weave.
     pub fn covers(&self, pull: u64, head: &CommitSha) -> bool {
@@ -58,6 +78,16 @@ impl SprintMember {
             | MemberState::Rerunning
             | MemberState::Unresolved
             | MemberState::Delegated => Some("it was not through".to_owned()),
+        }
+    }
+}
+
+impl Sprint {
+    /// One word for how far a member is. One that was not through when the sprint ended waits for nothing, and its job is over.
+    pub fn word_of(&self, member: &SprintMember) -> &'static str {
+        match self.is_over() && member.is_open() {
+            true => "left_out",
+            false => member.state.word(),
         }
     }
 }

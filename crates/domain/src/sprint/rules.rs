@@ -29,7 +29,6 @@ pub struct SprintRules {
     /// The numbers whose members work at once; all others are sequential.
     pub parallel: Parallel,
     /// How many members of a parallel sprint work at once; all of them without it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at_once: Option<u32>,
     /// How long a member is waited for, from the start of its session or from its conflict on.
     #[serde(with = "crate::policy::duration")]

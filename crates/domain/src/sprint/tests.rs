@@ -574,12 +574,13 @@ fn a_commit_of_another_hand_ends_a_sprint_whatever_it_does() {
     let mut weaving = fixing.clone();
     let mended = [told("refactor"), seen(&[("refactor", ready(102, 'c'))])];
     play(&mut weaving, &mended);
-    for (sprint, word) in [
-        (verifying, "verifying"),
-        (fixing, "fixing"),
-        (weaving, "integrating"),
+    for (sprint, word, out) in [
+        (verifying, "verifying", 0),
+        (fixing, "fixing", 1),
+        (weaving, "integrating", 1),
     ] {
         assert_eq!(sprint.state.word(), word);
+        assert_eq!(Figures::of(&sprint).skipped, 0, "{word}");
         let over = apply(&sprint, &lands(Landing::Foreign), at(9));
         assert_eq!(over.state.word(), "partially_done", "{word}");
         let reason = over.state.reason();
@@ -589,6 +590,14 @@ fn a_commit_of_another_hand_ends_a_sprint_whatever_it_does() {
             members.map(|it| it.job.clone()).collect::<Vec<_>>()
         };
         assert_eq!(jobs(&over), jobs(&sprint), "{word}: no new session");
+        // Who is left out is counted, shown and told by one rule.
+        let words = over.members.iter().map(|it| over.word_of(it));
+        let shown = words.filter(|it| *it == "left_out").count();
+        let counted = Figures::of(&over).skipped;
+        assert_eq!((shown, counted), (out, u32::try_from(out).unwrap()));
+        let told = crate::outgoing_text::left_out(&over, &[]);
+        let expected = (out > 0).then(|| format!("Sprint 50: {out} left out"));
+        assert_eq!(told.map(|(subject, _)| subject), expected, "{word}");
     }
 }
 

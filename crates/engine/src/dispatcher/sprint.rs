@@ -21,7 +21,7 @@ use super::dues::is_due_kept;
 use crate::backend::{Backend, Error};
 use crate::settings::TrackedPull;
 use crate::store::Versioned;
-use crate::weaving::is_weave;
+use crate::weaving::is_weave_of;
 
 /// How many decisions one message leads to.
 const LOOKS_MAX: u32 = 16;
@@ -178,7 +178,7 @@ impl Dispatcher {
         Ok(sights)
     }
 
-    /// What a sprint can see of its one pull request. A head that no weave made is foreign.
+    /// What a sprint can see of its one pull request. A head that no weave of its own made is foreign.
     async fn sprint_landing(&self, sprint: &Sprint) -> Result<Option<Landing>, Error> {
         let Some(woven) = &sprint.woven else {
             return Ok(None);
@@ -209,8 +209,8 @@ impl Dispatcher {
         }))
     }
 
-    /// Whether a head is no weave. One that was pushed is in no report before its effect is saved, and never if its effect broke
-    /// off between: the commit itself says that it is ours.
+    /// Whether a head is no weave of this sprint. One that was pushed is in no report before its effect is saved, and never if its effect
+    /// broke off between: the commit itself says that it is ours.
     async fn is_foreign(&self, sprint: &Sprint, head: &CommitSha) -> Result<bool, Error> {
         let weaves = self.backend.sprint_weaves(sprint).await?;
         let mut commits = weaves.iter().filter_map(|report| report.woven.as_ref());
@@ -218,7 +218,8 @@ impl Dispatcher {
             return Ok(false);
         }
         // What cannot be read is not known to be foreign, and holds up nothing else.
-        let is_weave = is_weave(&*self.readers.git, &sprint.repo, head).await;
+        let place = (&sprint.repo, sprint.number);
+        let is_weave = is_weave_of(&*self.readers.git, place, head).await;
         Ok(is_weave.is_ok_and(|is_weave| !is_weave))
     }
 

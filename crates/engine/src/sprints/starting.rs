@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use domain::advice::Advice;
 use domain::governor::{self, Limits, Room};
 use domain::ids::{BranchName, CommitSha, PersonaName, RepoName, SprintNumber};
 use domain::policy::Source;
 use domain::refusal::NotNow;
-use domain::sprint::{self, MemberState, NewSprint, Sprint, SprintMember, SprintMode};
+use domain::sprint::{self, Integration, MemberState, NewSprint, Sprint, SprintMember, SprintMode};
 
 use super::choosing::chosen;
 use super::{LIST_MAX, work};
@@ -77,8 +78,8 @@ impl Backend {
         within: Duration,
     ) -> Result<SprintPlan, Error> {
         let (source, _) = self.source_of_sprint(&order.repo).await?;
-        self.number_of_sprint(order).await?;
-        let read = self.personas_of(&source.value, within).await?;
+        let number = self.number_of_sprint(order).await?;
+        let read = self.personas_of((&source.value, number), within).await?;
         self.plan_sprint_as_read(order, read).await
     }
 
@@ -92,6 +93,7 @@ impl Backend {
         let number = self.number_of_sprint(order).await?;
         let (personas_at, personas) = chosen(order, &target, &read)?;
         let mode = source.value.sprints.mode(number);
+        must_have_free_branch((&order.repo, number), mode, &read)?;
         let new = NewSprint {
             repo: source.value.repo.clone(),
             number,
@@ -294,7 +296,10 @@ impl Backend {
             let sentence = format!(
                 "sprint {last} of {repo} is under way already: wait for its end, or abort it"
             );
-            return Err(NotNow::new("already_running", sentence).into());
+            let refused = NotNow::new("already_running", sentence)
+                .advising(Advice::WhySprint.about(repo))
+                .advising(Advice::AbortSprint.about(repo));
+            return Err(refused.into());
         }
         if number <= last {
             let sentence = format!(
@@ -306,9 +311,14 @@ impl Backend {
         Ok(turn.map(|turn| turn.version))
     }
 
-    async fn personas_of(&self, source: &Source, within: Duration) -> Result<ReadPersonas, Error> {
+    async fn personas_of(
+        &self,
+        (source, number): (&Source, SprintNumber),
+        within: Duration,
+    ) -> Result<ReadPersonas, Error> {
         let repo = source.repo.clone();
-        let asked = (keys::personas_read(&repo), Work::Personas { repo });
+        let key = keys::personas_read(&repo);
+        let asked = (key, Work::Personas { repo, number });
         let read = self.read_anew::<ReadPersonas>(asked, within).await?;
         let read = read.ok_or_else(|| {
             let sentence = format!(
@@ -335,4 +345,24 @@ impl Backend {
         let limits = account.map_or_else(Limits::default, |it| it.value.limits);
         Ok(governor::room(&slots, limits, now))
     }
+}
+
+/// Refuses a sprint whose branch ends with a commit of another hand: it would end at its first weave, after all its sessions.
+fn must_have_free_branch(
+    (repo, number): (&RepoName, SprintNumber),
+    mode: SprintMode,
+    read: &ReadPersonas,
+) -> Result<(), NotNow> {
+    let is_woven = match mode.integration {
+        Integration::Consolidated => true,
+        Integration::Individual => false,
+    };
+    if !is_woven || read.taken != Some(number) {
+        return Ok(());
+    }
+    let (branch, next) = (number.branch(), number.next());
+    let sentence = format!(
+        "the branch `{branch}` of {repo} ends with a commit that no weave of sprint {number} made: delete it with `git push origin --delete {branch}`, or give another number, such as {next}"
+    );
+    Err(NotNow::new("branch_taken", sentence))
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use domain::failure::Failure;
-use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
+use domain::ids::{BranchName, CommitSha, PullRef, RepoName, SprintNumber};
+use domain::outgoing_text::integration_subject;
 use scaffold::tree::{InvalidPath, TreePath};
 use weave::tree::BlobId;
 use weave::verdict::{Verdict, Way};
@@ -135,35 +136,42 @@ pub async fn publish(
     })
 }
 
-/// Whether a tip is this very weave; refused if it is no weave, or its files are not those that the weave gave it.
+/// Whether a tip is this very weave; refused if it is no weave, or its files are not those that the weave gave it. What says more than
+/// who is in goes on after weaves with the same first line only.
 async fn own(
     read: &dyn GitRead,
     (push, tip): (&Push, &CommitSha),
     trailer: &str,
 ) -> Result<bool, Refused> {
-    match trailer_of(read, &push.repo, tip).await? {
+    let subject = push.words.as_ref().map(|words| words.subject.as_str());
+    match trailer_of(read, &push.repo, (tip, subject)).await? {
         Some(found) => Ok(found == trailer),
         None => Err(Refused::NotOurs(push.branch.clone(), tip.clone())),
     }
 }
 
-/// Whether a commit is a weave as it was pushed.
-pub async fn is_weave(
+/// Whether a commit is a weave of a sprint as it was pushed. Its first line names the sprint, so no weave of another hand counts.
+pub async fn is_weave_of(
     read: &dyn GitRead,
-    repo: &RepoName,
+    (repo, number): (&RepoName, SprintNumber),
     commit: &CommitSha,
 ) -> Result<bool, Failure> {
-    let trailer = trailer_of(read, repo, commit).await?;
+    let subject = integration_subject(number);
+    let trailer = trailer_of(read, repo, (commit, Some(subject.as_str()))).await?;
     Ok(trailer.is_some())
 }
 
-/// The line that names the weave of a commit; none if it is no weave, or its files are not those that the weave gave it.
+/// The line that names the weave of a commit; none if it is no weave, its files are not those that the weave gave it, or its first line
+/// is another one than the one that is wanted.
 async fn trailer_of(
     read: &dyn GitRead,
     repo: &RepoName,
-    commit: &CommitSha,
+    (commit, subject): (&CommitSha, Option<&str>),
 ) -> Result<Option<String>, Failure> {
     let details = read.commit_details(repo, commit).await?;
+    if subject.is_some_and(|subject| details.message.lines().next() != Some(subject)) {
+        return Ok(None);
+    }
     let lines = details.message.lines().rev();
     let mut lines = lines.filter(|line| !line.trim().is_empty());
     let tree = lines.next();

@@ -3,7 +3,8 @@
 use domain::governor::Limits;
 use domain::policy::MergePolicy;
 use domain::pull::MergeStyle;
-use domain::sprint::SprintState;
+use domain::sprint::{FOREIGN_COMMIT, SprintState};
+use engine::work::Work;
 use sandbox::Fault;
 use tests::world::MINUTE;
 
@@ -31,6 +32,30 @@ fn readme(text: &str) -> Vec<(&'static str, String)> {
 
 fn first_line(text: &str) -> Vec<(&'static str, String)> {
     vec![("src/cart.rs", cart(&[(1, text)]))]
+}
+
+/// A person pushes a commit that says it is a weave, and has the files that it names.
+pub(super) fn push_weave(world: &World, (start, branch): (&str, &str)) {
+    let folder = world.sandbox.github().folder(REPO).expect("real git");
+    let run = |args: &[&str]| git(&folder, args).trim().to_owned();
+    let tree = run(&["rev-parse", &format!("{start}^{{tree}}")]);
+    let subject = "Weave 1 pull request into main";
+    let message = format!("{subject}\n\nGaffer-Weave: {tree}\nGaffer-Tree: {tree}");
+    let made = run(&[
+        "-c",
+        "user.name=ann",
+        "-c",
+        "user.email=ann@example.org",
+        "commit-tree",
+        &tree,
+        "-p",
+        start,
+        "-m",
+        &message,
+    ]);
+    let place = format!("{made}:refs/heads/{branch}");
+    run(&["push", "--quiet", ".", &place]);
+    world.sandbox.advance();
 }
 
 async fn until_state(world: &World, word: &str) -> Sprint {
@@ -252,7 +277,7 @@ async fn a_late_pull_request_joins_and_somebody_elses_commit_stops_all() {
     );
     let over = until_over(&world).await;
     let reason = over.state.reason().expect("a reason");
-    assert_eq!(reason, "a commit of another hand is on its branch");
+    assert_eq!(reason, FOREIGN_COMMIT);
     let texts = world
         .sandbox
         .github()
@@ -285,7 +310,7 @@ async fn somebody_elses_commit_stops_all_while_a_member_mends() {
     );
     let over = until_over(&world).await;
     let reason = over.state.reason().expect("a reason");
-    assert_eq!(reason, domain::sprint::FOREIGN_COMMIT);
+    assert_eq!(reason, FOREIGN_COMMIT);
     assert_eq!((over.ticks, over.weaves), (fixing.ticks, fixing.weaves));
     world.pass(MINUTE * 40).await;
     assert_eq!(world.sandbox.counters().creates, 2, "no new session");
@@ -327,6 +352,21 @@ async fn an_abort_calls_the_jobs_off_and_leaves_branches_and_pull_requests() {
     let repo = REPO.parse().expect("a repository");
     let aborted = world.backend.abort_sprint(&repo, None, "ann").await;
     let aborted = aborted.expect("an abort");
+    // Two workers carry its end out at once.
+    let work = Work::Sprint {
+        repo: aborted.repo.clone(),
+        number: aborted.number,
+    };
+    let (other, same) = (world.another_dispatcher(), work.clone());
+    let (event, before) = ("commit CFG#account#default EV#", world.fate.count());
+    world.fate.before_next(event, async move {
+        Box::pin(other.handle(&same)).await.expect("handled");
+    });
+    let handled = Box::pin(world.dispatcher.handle(&work)).await;
+    handled.expect("handled too");
+    let acts = world.fate.acts();
+    let told = acts[before..].iter().filter(|act| act.starts_with(event));
+    assert_eq!(told.count(), 2, "both tell it: {acts:?}");
     for member in &aborted.members {
         Box::pin(world.until_is(hour(1), &member.job, "cancelled")).await;
     }
@@ -340,21 +380,45 @@ async fn an_abort_calls_the_jobs_off_and_leaves_branches_and_pull_requests() {
 /// Nothing else of the merge would hold it: it is green, and the source merges pull requests of sprints by itself.
 #[tokio::test]
 async fn a_commit_of_another_hand_on_the_branch_is_not_merged() {
-    let stories = vec![
-        member("curator", 1, &first_line("first"), &[]),
-        member("refactor", 1, &readme("A better shop.\n"), &[]),
-        member("visionary", 1, &[("VISION.md", "Far.\n".to_owned())], &[]),
-    ];
+    let branch = "jules-sprint-50-integration";
+    let notes = |world: &World| push(world, branch, ("NOTES.md", "mine\n"));
+    let weave = |world: &World| push_weave(world, (branch, branch));
+    let theirs: [&dyn Fn(&World); 2] = [&notes, &weave];
+    for push_theirs in theirs {
+        let stories = vec![
+            member("curator", 1, &first_line("first"), &[]),
+            member("refactor", 1, &readme("A better shop.\n"), &[]),
+            member("visionary", 1, &[("VISION.md", "Far.\n".to_owned())], &[]),
+        ];
+        let world = world_of(true, stories).await;
+        begin(&world).await;
+        until_state(&world, "verifying").await;
+        push_theirs(&world);
+        let over = until_over(&world).await;
+        assert_eq!(over.state.word(), "partially_done");
+        world.pass(MINUTE * 30).await;
+        assert_eq!(world.sandbox.counters().merges, 0);
+        world.finish().await;
+    }
+}
+
+/// It would end at its first weave, after all its sessions.
+#[tokio::test]
+async fn no_sprint_starts_on_a_branch_of_another_hand_or_weaves_onto_one() {
+    let stories = vec![member("curator", 1, &first_line("first"), &[])];
     let world = world_of(true, stories).await;
-    begin(&world).await;
-    until_state(&world, "verifying").await;
-    push(
-        &world,
-        "jules-sprint-50-integration",
-        ("NOTES.md", "mine\n"),
-    );
+    push_weave(&world, ("main", "jules-sprint-50-integration"));
+    let refused = Box::pin(ordered(&world, "50", &[])).await;
+    let refused = refused.expect_err("the branch is taken");
+    let is_told = matches!(&refused, Error::NotNow(why) if why.code == "branch_taken");
+    assert!(is_told, "{refused}");
+    begin_with(&world, "51", &["curator"]).await;
+    // This one comes after the look at the start.
+    push_weave(&world, ("main", "jules-sprint-51-integration"));
     let over = until_over(&world).await;
-    assert_eq!(over.state.word(), "partially_done");
+    let reason = over.state.reason().expect("a reason");
+    assert!(reason.contains(FOREIGN_COMMIT), "{reason}");
+    assert_eq!(over.weaves, 1);
     world.pass(MINUTE * 30).await;
     assert_eq!(world.sandbox.counters().merges, 0);
     world.finish().await;

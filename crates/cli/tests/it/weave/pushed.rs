@@ -147,7 +147,7 @@ fn a_commit_of_another_hand_is_never_built_upon() {
 }
 
 #[test]
-fn the_default_branch_is_never_pushed_to() {
+fn the_default_branch_and_those_of_sprints_are_never_pushed_to() {
     let stage = Stage::with_three();
     stage.begin();
     let base = ["push", "--quiet", "origin", "HEAD:refs/heads/release"];
@@ -164,6 +164,11 @@ fn the_default_branch_is_never_pushed_to() {
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
         assert!(ran.stderr.contains("main is the default branch"), "{ran:?}");
     }
+    let of_sprint = ["1", "3", "--push", "jules-sprint-2-integration", "--json"];
+    let refused = stage.weave(&of_sprint).failure();
+    assert_eq!((refused.code.as_str(), refused.exit), ("usage", 2));
+    let instead = "gaffer sprint integrate acme/shop 2";
+    assert!(refused.next.contains(instead), "{refused:?}");
     assert_eq!(stage.branches(), before);
 }
 

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 
 use super::labels::without_conflict;
 use super::named;
-use crate::backend::{Error, decide_again};
+use crate::backend::{Error, UnitOfWork, decide_again};
 use crate::dispatcher::Dispatcher;
 use crate::keys;
 use crate::ports::{Reading, Share};
@@ -121,7 +121,8 @@ impl Dispatcher {
     }
 
     async fn try_to_start_next(&self, sprint: &Sprint) -> Result<(), Error> {
-        let read = self.personas_read(&sprint.repo).await?;
+        let next = (&sprint.repo, sprint.number.next());
+        let read = self.personas_read(next).await?;
         let started = self.backend.start_next_sprint(sprint, read).await;
         started.map(drop)
     }
@@ -285,8 +286,17 @@ impl Dispatcher {
         .await
     }
 
-    /// One event.
+    /// One event. The jobs that end call their sprint, so another worker may tell it at the same time: then it is there.
     async fn tell_of_end(&self, sprint: &Sprint) -> Result<(), Error> {
+        decide_again(format!("the end of {}", named(sprint)), || async {
+            let unit = self.event_of_end(sprint).await?;
+            Ok::<_, Error>(self.backend.try_commit(unit).await?.then_some(()))
+        })
+        .await
+    }
+
+    /// The event of the end of a sprint; nothing if it is there.
+    async fn event_of_end(&self, sprint: &Sprint) -> Result<UnitOfWork, Error> {
         let source = self.source(&sprint.repo).await?;
         let mut unit = self.backend.unit();
         let event = Event {
@@ -317,7 +327,7 @@ impl Dispatcher {
         self.backend
             .save_account_events(&mut unit, &[event], &route)
             .await?;
-        self.backend.commit(unit).await
+        Ok(unit)
     }
 
     /// Mail to people about members that are not in; none about a sprint that they aborted.

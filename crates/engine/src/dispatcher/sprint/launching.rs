@@ -1,7 +1,7 @@
 //! The jobs of members: each begins with the mailbox of its persona, and what was shown is marked as read once its session is there.
 
 use domain::failure::Hindrance;
-use domain::ids::{PersonaName, RepoName};
+use domain::ids::{PersonaName, RepoName, SprintNumber};
 use domain::job::{self, Job, Phase};
 use domain::mail::{Message, Order};
 use domain::outgoing_text::{
@@ -20,13 +20,17 @@ use crate::mail::{INBOX_MAX, InboxQuery};
 use crate::ports::Expect;
 use crate::readings::ReadPersonas;
 use crate::store::Versioned;
+use crate::weaving::is_weave_of;
 use crate::{keys, retention};
 
 impl Dispatcher {
-    /// Reads the personas of a repository, for a caller who waits.
-    pub(in crate::dispatcher) async fn read_personas(&self, repo: &RepoName) -> Result<(), Error> {
+    /// Reads the personas of a repository for a sprint, for a caller who waits.
+    pub(in crate::dispatcher) async fn read_personas(
+        &self,
+        (repo, number): (&RepoName, SprintNumber),
+    ) -> Result<(), Error> {
         let read_at = self.backend.now();
-        let read = match self.personas_read(repo).await {
+        let read = match self.personas_read((repo, number)).await {
             Err(Error::Outside(failure)) => ReadPersonas::nothing(read_at, Some(&failure)),
             read => read?,
         };
@@ -36,8 +40,11 @@ impl Dispatcher {
         self.backend.commit(unit).await
     }
 
-    /// The personas of a repository as they are now.
-    pub(super) async fn personas_read(&self, repo: &RepoName) -> Result<ReadPersonas, Error> {
+    /// The personas of a repository as they are now, and whether the branch of a sprint is free.
+    pub(super) async fn personas_read(
+        &self,
+        (repo, number): (&RepoName, SprintNumber),
+    ) -> Result<ReadPersonas, Error> {
         let mut read = ReadPersonas::nothing(self.backend.now(), None);
         if let Some((commit, personas)) = self.personas_now(repo).await? {
             read.commit = Some(commit);
@@ -45,8 +52,19 @@ impl Dispatcher {
             let others = personas.files.iter().filter(|it| !it.is_in_batch());
             read.others = others.map(|it| it.id.clone()).collect();
             read.faults = personas.faults.iter().map(ToString::to_string).collect();
+            let is_taken = self.is_branch_taken(repo, number).await?;
+            read.taken = is_taken.then_some(number);
         }
         Ok(read)
+    }
+
+    /// Whether the branch of a sprint ends with a commit that no weave of it made.
+    async fn is_branch_taken(&self, repo: &RepoName, number: SprintNumber) -> Result<bool, Error> {
+        let git = &*self.readers.git;
+        match git.tip(repo, &number.branch()).await? {
+            Some(tip) => Ok(!is_weave_of(git, (repo, number), &tip).await?),
+            None => Ok(false),
+        }
     }
 
     /// The personas at the newest commit of the branch that people work on; none if it is not there.

@@ -96,7 +96,7 @@ pub(super) fn why(
     MemberWhy {
         persona: member.persona.clone(),
         job: member.job.clone(),
-        state: member.state.word(),
+        state: sprint.word_of(member),
         sentence,
         until: awaited_until(member, of_job.rested()).filter(|_| !sprint.is_over()),
     }

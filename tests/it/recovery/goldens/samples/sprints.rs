@@ -41,7 +41,10 @@ pub(super) fn works() -> [Work; 2] {
             repo: repo.clone(),
             number: number(),
         },
-        Work::Personas { repo },
+        Work::Personas {
+            repo,
+            number: number(),
+        },
     ]
 }
 
@@ -206,6 +209,7 @@ fn personas() -> [ReadPersonas; 2] {
         batch: vec![persona("curator")],
         others: vec![persona("weaver")],
         faults: vec![".jules/personas/x/prompt.md: it names no `id`".to_owned()],
+        taken: Some(number()),
         failure: None,
     };
     let unread = ReadPersonas {
@@ -213,6 +217,7 @@ fn personas() -> [ReadPersonas; 2] {
         batch: Vec::new(),
         others: Vec::new(),
         faults: Vec::new(),
+        taken: None,
         failure: Some("GitHub answers 502".to_owned()),
         ..read.clone()
     };

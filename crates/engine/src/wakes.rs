@@ -1,7 +1,8 @@
 //! Wakes between their ends: whose turn it is, and what is over.
 
+use domain::event::Event;
 use domain::ids::{AgentName, EventId, JobId};
-use domain::job::{Job, Order, answers};
+use domain::job::{Job, Order, answers, is_asked};
 use domain::step::Step;
 use domain::wake::{Channel, Wake, WakeState};
 use jiff::{SignedDuration, Timestamp};
@@ -44,22 +45,27 @@ impl Backend {
         .await
     }
 
-    /// Marks wakes that their agents hold as done, since an order about their job is what they ask for.
+    /// Marks wakes that their agents hold as done, since an order about their job is what they ask for. Questions and plans
+    /// that no agent has received end, too: there is nothing left to decide.
     pub(crate) async fn answer(
         &self,
         unit: &mut UnitOfWork,
         job: &Job,
         order: Order,
     ) -> Result<Vec<Wake>, Error> {
-        let events = self.answered_by(job, order).await?;
-        self.end_wakes(unit, &events, Wake::answered).await
+        let events = self.answered_by(job, order).await?.into_iter();
+        let (asked, told) = events.partition(|event| is_asked(&event.what));
+        let mut over = self.withdraw(unit, &ids(asked)).await?;
+        let held = self.end_wakes(unit, &ids(told), Wake::answered).await?;
+        over.extend(held);
+        Ok(over)
     }
 
     /// The events of a job that an order answers.
-    async fn answered_by(&self, job: &Job, order: Order) -> Result<Vec<EventId>, Error> {
+    async fn answered_by(&self, job: &Job, order: Order) -> Result<Vec<Event>, Error> {
         let mut events = self.store.events(&job.id).await?;
         events.retain(|event| answers(job, order, event));
-        Ok(events.into_iter().map(|event| event.id).collect())
+        Ok(events)
     }
 
     /// Ends the wakes of a job that comes to its end without an order: no answer is taken any more.
@@ -72,7 +78,7 @@ impl Backend {
             return Ok(Vec::new());
         }
         let events = self.answered_by(job, Order::Cancel).await?;
-        self.withdraw(unit, &events).await
+        self.withdraw(unit, &ids(events)).await
     }
 
     /// Ends the wakes of events whose matter is over, also those that no agent has received.
@@ -230,6 +236,10 @@ impl Backend {
         }
         Ok(None)
     }
+}
+
+fn ids(events: Vec<Event>) -> Vec<EventId> {
+    events.into_iter().map(|event| event.id).collect()
 }
 
 /// The order of a job's wakes.

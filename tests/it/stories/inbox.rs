@@ -10,8 +10,10 @@ use engine::keys;
 use engine::wakes::Replayed;
 use jiff::SignedDuration;
 use sandbox::agent::AgentSetup;
-use sandbox::story::Story;
-use tests::world::{AGENT, MINUTE, SECOND, Setup, World, asking_often, hour, on_green, scenario};
+use sandbox::story::{Step, Story};
+use tests::world::{
+    AGENT, MINUTE, SECOND, Setup, World, asking_often, hour, on_green, scenario, silent,
+};
 
 /// A world whose agent's wakes go these ways, to a receiver that answers with this status.
 pub(super) async fn going(ways: &[Channel], status: u16, stories: Vec<Story>) -> World {
@@ -73,31 +75,39 @@ fn asking() -> Story {
 }
 
 #[tokio::test]
-async fn an_agent_that_was_away_finds_everything_in_order_and_nothing_twice() {
-    let world = going(&[Channel::Inbox], 500, vec![asking()]).await;
-    let jobs = [world.submit("ask one").await, world.submit("ask two").await];
-    for n in 1..=2 {
+async fn an_agent_that_was_away_finds_nothing_that_was_decided_without_it() {
+    let plan = Step::Plan {
+        after: SECOND,
+        steps: vec!["Look around".to_owned()],
+    };
+    let mut story = asking();
+    story.steps.insert(0, plan);
+    let world = going(&[Channel::Inbox], 500, vec![story]).await;
+    let mut source = on_green();
+    source.policy.plan_approval = PlanApproval::Agent;
+    world.put_source(&source).await;
+    let job = world.submit("ask").await;
+    for n in 1..=3 {
         world
-            .until(MINUTE * 10, "questions", async |world| {
-                world.events(&jobs[0]).await.len() == n && world.events(&jobs[1]).await.len() == n
+            .until(MINUTE * 10, "something asked", async |world| {
+                world.events(&job).await.len() == n
             })
             .await;
-        for job in &jobs {
-            let said = world.say(job, "Yes", &format!("answer {n}")).await;
-            said.expect("an answer");
+        match n {
+            1 => {
+                let named = world.named(&job);
+                let approved = world.backend.approve_plan(&named, None).await;
+                approved.expect("an approval");
+            }
+            2 => world.say(&job, "Yes", "answer").await.expect("an answer"),
+            _ => world.say_upstream(&job, "Yes").await,
         }
-        world.pass(MINUTE * 25).await;
     }
-    world
-        .until(MINUTE * 30, "merged", async |world| {
-            world.all_merged(&jobs).await
-        })
-        .await;
+    world.until_is(MINUTE * 30, &job, "merged").await;
+    let asked = ["question/plan_approval", "question/question"];
+    assert_eq!(world.events(&job).await[..2], asked);
     let told = empty(&world).await;
-    for job in &jobs {
-        let kinds = told[&job.to_string()].join(" ");
-        assert_eq!(kinds, "question question completed");
-    }
+    assert_eq!(told[&job.to_string()], ["completed"]);
     assert!(empty(&world).await.is_empty());
     assert!(world.wakes().is_empty(), "nothing was sent");
     world.finish().await;
@@ -105,26 +115,22 @@ async fn an_agent_that_was_away_finds_everything_in_order_and_nothing_twice() {
 
 #[tokio::test]
 async fn of_a_job_the_next_is_had_when_the_one_before_is_over() {
-    let world = going(&[Channel::Inbox], 500, vec![asking()]).await;
-    let job = world.submit("ask").await;
+    let world = going(&[Channel::Inbox], 500, vec![silent("stall")]).await;
+    let job = world.submit("stall").await;
     world
-        .until(MINUTE * 5, "a question", async |world| {
+        .until(MINUTE * 20, "a silence", async |world| {
             world.events(&job).await.len() == 1
         })
         .await;
     let first = take(&world).await;
     assert_eq!(first.len(), 1);
-    // Not through our API: that would end the wake.
-    world.say_upstream(&job, "Yes").await;
-    world
-        .until(MINUTE * 5, "another", async |world| {
-            world.events(&job).await.len() == 2
-        })
-        .await;
-    assert_eq!(take(&world).await, []);
     let (agent, event) = (world.agent(), first[0].event.id.clone());
     let held = (&agent, &event, 1);
-    world.backend.extend(held).await.expect("a lease");
+    while world.events(&job).await.len() < 2 {
+        world.pass(MINUTE * 5).await;
+        world.backend.extend(held).await.expect("a lease");
+    }
+    assert_eq!(take(&world).await, []);
     let why = ("exit code 1", ReturnMode::AsPlanned);
     world.backend.give_back(held, why).await.expect("a lease");
     assert_eq!(take(&world).await, [], "not before its next try");
@@ -280,17 +286,9 @@ async fn an_agent_without_an_address_has_an_inbox_and_a_removed_one_leaves_nothi
 
 #[tokio::test]
 async fn what_waits_for_an_earlier_one_is_held_as_long_as_it_has_to() {
-    let world = going(&[Channel::Inbox], 500, vec![asking()]).await;
-    let job = world.submit("ask").await;
-    for n in 1..=2 {
-        world
-            .until(MINUTE * 10, "a question", async |world| {
-                world.events(&job).await.len() == n
-            })
-            .await;
-        let said = world.say(&job, "Yes", &format!("answer {n}")).await;
-        said.expect("an answer");
-    }
+    let (world, job) = silent_twice().await;
+    let cancelled = world.backend.cancel_job(&world.named(&job), "ann").await;
+    cancelled.expect("it is cancelled");
     // The first one is tried for days, and given back each time.
     let agent = world.agent();
     let mut first = None;
@@ -308,11 +306,8 @@ async fn what_waits_for_an_earlier_one_is_held_as_long_as_it_has_to() {
                 .give_back((&agent, &event, attempt), why)
                 .await;
             if back.expect("a lease").is_settled() {
-                // Then the others still exist.
-                assert_eq!(
-                    empty(&world).await[&job.to_string()],
-                    ["question", "completed"]
-                );
+                // Then the other one still exists.
+                assert_eq!(empty(&world).await[&job.to_string()], ["stuck"]);
                 return world.finish().await;
             }
         }
@@ -320,21 +315,21 @@ async fn what_waits_for_an_earlier_one_is_held_as_long_as_it_has_to() {
     panic!("the first one never ended");
 }
 
-/// Two questions of one job in the inbox, the first of which was given up.
-async fn with_the_first_given_up() -> (World, JobId, [EventId; 2]) {
-    let world = going(&[Channel::Inbox], 500, vec![asking()]).await;
-    let job = world.submit("ask").await;
+/// Two wakes of one job in the inbox, which stay there whatever is done.
+async fn silent_twice() -> (World, JobId) {
+    let world = going(&[Channel::Inbox], 500, vec![silent("stall")]).await;
+    let job = world.submit("stall").await;
     world
-        .until(MINUTE * 10, "a question", async |world| {
-            world.events(&job).await.len() == 1
-        })
-        .await;
-    world.say_upstream(&job, "Yes").await;
-    world
-        .until(MINUTE * 10, "another", async |world| {
+        .until(hour(1), "silent twice", async |world| {
             world.events(&job).await.len() == 2
         })
         .await;
+    (world, job)
+}
+
+/// The same, after the first was given up.
+async fn with_the_first_given_up() -> (World, JobId, [EventId; 2]) {
+    let (world, job) = silent_twice().await;
     let events = world.backend.store.events(&job).await.expect("events");
     let ids = [events[0].id.clone(), events[1].id.clone()];
     let agent = world.agent();
@@ -476,8 +471,9 @@ async fn what_is_said_again_under_its_old_name_ends_no_wake() {
         world.until(MINUTE * 10, "a question", asked).await;
         world.say(&job, "Yes", "the key").await.expect("as before");
     }
+    let events = world.backend.store.events(&job).await.expect("events");
     let told = take(&world).await.into_iter();
-    let told: Vec<_> = told.map(|wake| wake.event.what.kind().to_owned()).collect();
-    assert_eq!(told, ["question"]);
+    let told: Vec<_> = told.map(|wake| wake.event.id).collect();
+    assert_eq!(told, [events[1].id.clone()]);
     assert_eq!(world.sandbox.counters().messages, 1);
 }

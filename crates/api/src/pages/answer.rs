@@ -134,14 +134,15 @@ pub(crate) fn refused(
     asker: (&Asked, Option<&Session>),
     refused: &Refused,
 ) -> Response {
-    refused_form(api, asker, (refused, &[]))
+    refused_form(api, asker, refused, (&back(asker.0), &[]))
 }
 
-/// The same for a form, with what a person typed into it.
+/// The same for a form, with the path of the page that it is on, and what a person typed into it.
 pub(crate) fn refused_form(
     api: &ApiInner,
     (asked, session): (&Asked, Option<&Session>),
-    (refused, typed): (&Refused, &[(&str, &str)]),
+    refused: &Refused,
+    (form, typed): (&str, &[(&str, &str)]),
 ) -> Response {
     let status = refused.status();
     if status == StatusCode::UNAUTHORIZED {
@@ -151,12 +152,12 @@ pub(crate) fn refused_form(
         let next = if asked.method == Method::GET {
             asked.path()
         } else {
-            back(asked)
+            form.to_owned()
         };
         return sign_in(api, asked, (&next, said));
     }
     let frame = frame(api, session, Live::No);
-    match dashboard::refusal(&frame, refused.problem(), (&back(asked), typed)) {
+    match dashboard::refusal(&frame, refused.problem(), (form, typed)) {
         Ok(rendered) => page(status, rendered),
         Err(error) => unrendered(&error),
     }

@@ -104,21 +104,33 @@ pub(crate) async fn act(
     asked: Asked,
     sent: SentForm,
 ) -> Response {
+    let page = page_of(&path);
+    let refused = |session: Option<&Session>, refused: &Refused, typed: &[(&str, &str)]| {
+        answer::refused_form(&api, (&asked, session), refused, (&page, typed))
+    };
     let session = match session::of(&api, &asked.headers).await {
         Ok(session) => session,
-        Err(closed) => return answer::refused(&api, (&asked, None), &closed),
+        Err(closed) => return refused(None, &closed, &[]),
     };
     let fields = match fields(&asked, sent) {
         Ok(fields) => fields,
-        Err(refused) => return answer::refused(&api, (&asked, Some(&session)), &refused),
+        Err(unread) => return refused(Some(&session), &unread, &[]),
     };
     match ordered(&rooms.0, &session, (path, &fields)).await {
         Ok(way_on) => answer::see_other(&way_on),
-        Err(refused) => {
-            let asker = (&asked, Some(&session));
-            answer::refused_form(&api, asker, (&refused, &typed(&fields)))
-        }
+        Err(not_now) => refused(Some(&session), &not_now, &typed(&fields)),
     }
+}
+
+/// The page of the delivery that a path names; the board where it names none.
+fn page_of(path: &Parts<(String, String)>) -> String {
+    let named = path.as_ref().ok();
+    let id: Option<DeliveryId> = named.and_then(|path| path.0.0.parse().ok());
+    id.map_or_else(|| "/dashboard".to_owned(), |id| page(&id))
+}
+
+fn page(id: &DeliveryId) -> String {
+    format!("/dashboard/deliveries/{id}")
 }
 
 /// What a person typed into a form.
@@ -141,7 +153,7 @@ async fn ordered(
     let caller = &session.caller;
     caller.must(domain::token::Scope::Write)?;
     let route = format!("/api/deliveries/{id}");
-    let page = format!("/dashboard/deliveries/{id}");
+    let page = page(&id);
     let view: DeliveryView = inside.get(caller, &route).await?;
     if text(fields, "standing") != Some(&dashboard::standing(&view)) {
         return Ok(format!("{page}?{MOVED}=1"));

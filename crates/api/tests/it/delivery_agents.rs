@@ -81,6 +81,24 @@ async fn an_agent_starts_and_plans_what_its_wake_names() {
     assert_eq!(split["state"], "plan running");
 }
 
+#[tokio::test]
+async fn an_agent_is_shown_what_a_delivery_refers_to() {
+    let world = world(|_| {}).await;
+    let page = "https://jira.example.com/SHOP-7";
+    let refs = json!([
+        { "role": "trigger", "type": "jira", "label": "SHOP-7", "url": page },
+        { "role": "output", "type": "commit", "label": "abc" },
+    ]);
+    let wanted = json!({ "repo": "acme/shop", "summary": "Add search", "refs": refs });
+    let made = tool(&world, "delivery_create", wanted).await;
+    let shown = tool(&world, "delivery_get", json!({ "id": made["id"] })).await;
+    let told = [
+        format!("trigger:jira:SHOP-7 {page}"),
+        "output:commit:abc".to_owned(),
+    ];
+    assert_eq!(shown["refs"], json!(told));
+}
+
 /// A job in a repository, of an agent of its own if one is named.
 async fn job_in(world: &World, repo: &str, agent: Option<&str>) -> String {
     let order = Order {

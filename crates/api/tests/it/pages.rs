@@ -580,6 +580,8 @@ async fn a_delivery_is_edited_and_split_on_its_page() {
         "{answer:?}"
     );
     assert!(!answer.text.contains("typed-criteria"), "{answer:?}");
+    let back = format!("<a href=\"{path}\">Back</a>");
+    assert!(answer.text.contains(&back), "{answer:?}");
     let changes = format!("{form}&summary=&criteria=It+finds%0D%0A%0D%0AIt+is+quick&priority=7");
     let answer = browser.post(&format!("{path}/edit"), &changes).await;
     assert_eq!(answer.status, 303, "{answer:?}");

@@ -65,6 +65,8 @@ pub(super) fn delivery(delivery: &DeliveryView) -> Answer {
         "It is done when:",
         items(&delivery.acceptance_criteria),
     );
+    let refs = delivery.refs.iter().map(|it| format!("- {it}")).collect();
+    let answer = under(answer, "It refers to:", refs);
     let answer = delivery.plan.iter().fold(answer, planned);
     let children = delivery.children.iter().map(child).collect();
     let answer = under(answer, "Its parts:", children);

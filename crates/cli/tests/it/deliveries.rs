@@ -94,6 +94,7 @@ fn a_delivery_is_created_listed_shown_and_explained() {
         (&["delivery", "list"][..], "plan, pending"),
         (&["delivery", "board", "--repo", REPO], "Add search"),
         (&["delivery", "show", &id], "finds by name"),
+        (&["delivery", "show", &id], "- trigger:jira:SHOP-7"),
         (&["delivery", "show", &id], "gaffer delivery start"),
         (&["delivery", "why", &id], "[awaits_start]"),
         (&["delivery", "wait", &id], "Waits for"),

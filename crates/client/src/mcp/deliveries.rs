@@ -179,6 +179,9 @@ pub(super) struct DeliveryAnswer {
     acceptance_criteria: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     issue: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    refs: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -233,6 +236,7 @@ impl From<DeliveryView> for DeliveryAnswer {
             description: delivery.description,
             acceptance_criteria: delivery.acceptance_criteria,
             issue: card.issue.map(|issue| issue.url),
+            refs: delivery.refs.iter().map(ToString::to_string).collect(),
             plan_id: delivery.plan.as_ref().map(|plan| plan.id.to_string()),
             plan: delivery.plan.map(|plan| plan.content),
             feedback: delivery.feedback,

@@ -3,6 +3,8 @@
 mod requests;
 mod runs;
 
+use std::fmt;
+
 use domain::ids::{CommitSha, DeliveryId, JobId, PlanId, PullRef, RepoName, RunId, SessionId};
 use domain::priority::Priority;
 use jiff::Timestamp;
@@ -174,6 +176,17 @@ pub struct RefView {
     /// Its page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+}
+
+impl fmt::Display for RefView {
+    /// As `--ref` takes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.role, self.kind, self.label)?;
+        match &self.url {
+            Some(url) => write!(f, " {url}"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// A plan.

@@ -31,15 +31,19 @@ pub struct Ref {
 }
 
 impl Ref {
-    /// The reference of a part to the delivery that was split.
-    pub fn parent(delivery: &Delivery) -> Self {
-        let page = delivery.issue.as_ref().map(IssueRef::url);
-        Self {
+    /// The references of a part: the delivery that was split, and the pages that this one refers to, its issue among them. Its
+    /// sessions are told those.
+    pub fn of_part(whole: &Delivery) -> Vec<Self> {
+        let parent = Self {
             role: RefRole::Parent,
             kind: RefType::Repo,
-            label: delivery.id.to_string(),
-            url: page.and_then(|page| WebPage::from_service(&page)),
-        }
+            label: whole.id.to_string(),
+            url: None,
+        };
+        let pages = whole.refs.iter().filter(|it| it.url.is_some()).cloned();
+        // As many as a new delivery may have.
+        let all = std::iter::once(parent).chain(pages);
+        all.take(REFS_MAX - 1).collect()
     }
 }
 

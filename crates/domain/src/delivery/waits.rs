@@ -91,8 +91,16 @@ fn is_told_by_job(delivery: &Delivery, told: &WaitsFor) -> bool {
     // A job whose present attempt was not seen yet tells of the attempt before.
     let is_before = delivery.children.is_empty() && delivery.job_seen().is_none();
     let is_past = is_before || is_before_reading || is_sent_back;
-    let says_nothing = told.who == WaitParty::Nobody || is_own || is_past;
+    // What a session does that was not seen yet is said once it was: until then it is told that there is none.
+    let is_ahead = told.what == WaitReason::Work && has_no_session(delivery);
+    let says_nothing = told.who == WaitParty::Nobody || is_own || is_past || is_ahead;
     !says_nothing && !is_decided && !is_approved && is_with_job(delivery)
+}
+
+/// Whether its session was not there when its job was last seen.
+fn has_no_session(delivery: &Delivery) -> bool {
+    let seen = delivery.job_seen();
+    seen.is_some_and(|job| job.work == Work::Waiting)
 }
 
 /// Whether its session has not taken up yet why its head was sent back.

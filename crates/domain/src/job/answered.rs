@@ -1,9 +1,11 @@
-//! Which of a job's events an order answers.
+//! Which of a job's events an order answers, and which were answered elsewhere.
 
 use serde::{Deserialize, Serialize};
 
+use super::watch::{Announcement, Watch};
 use super::{Job, Phase, pending_answer};
 use crate::event::{ErrorCause, Event, Occurrence};
+use crate::ids::EventId;
 
 /// An order about a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -138,4 +140,70 @@ pub fn is_answered(job: &Job, event: &Event) -> bool {
         | Occurrence::Delivery { .. }
         | Occurrence::News(_) => false,
     }
+}
+
+/// Whether an event is a question or a plan: once that is answered there is nothing left to decide, so whoever has not got it
+/// need not know of it.
+pub fn is_asked(what: &Occurrence) -> bool {
+    match what {
+        Occurrence::Question { .. }
+        | Occurrence::PlanApproval { .. }
+        | Occurrence::UnreviewedPlan { .. } => true,
+        Occurrence::UnexpectedPush { .. }
+        | Occurrence::Completed { .. }
+        | Occurrence::Error { .. }
+        | Occurrence::Stuck { .. }
+        | Occurrence::Delivery { .. }
+        | Occurrence::News(_) => false,
+    }
+}
+
+/// The events of a question or a plan that was answered between two states of a job, wherever that was done: it cannot open again.
+pub fn answered_since(before: &Job, after: &Job) -> Vec<EventId> {
+    let Phase::Watching(was) = &before.phase else {
+        return Vec::new();
+    };
+    let is = match &after.phase {
+        Phase::Watching(is) => Some(is),
+        Phase::Queued { .. }
+        | Phase::Creating { .. }
+        | Phase::Proposed { .. }
+        | Phase::Ended(_) => None,
+    };
+    let announced: [(Option<&Announcement>, IsOver); 2] = [
+        (was.announced.question.as_ref(), is_question_over),
+        (was.announced.plan.as_ref(), is_plan_over),
+    ];
+    let over = announced.into_iter().filter_map(|(told, is_over)| {
+        let told = told?;
+        let ends = !is_over(told, was) && is.is_none_or(|is| is_over(told, is));
+        ends.then_some(told)
+    });
+    over.flat_map(Announcement::events).cloned().collect()
+}
+
+/// Whether what was announced is over in a state of its session.
+type IsOver = fn(&Announcement, &Watch) -> bool;
+
+/// Whether a question was answered for good. A state that flaps is no answer, and neither is an older message that the log
+/// shows late.
+fn is_question_over(told: &Announcement, watch: &Watch) -> bool {
+    let last = watch.announced.question.as_ref();
+    let is_followed = last.is_some_and(|last| last.event != told.event);
+    let said = watch.log.agent.as_ref();
+    let said = said.filter(|said| said.id.as_str() == told.key);
+    let is_answered = match said {
+        Some(said) => watch.log.user_at >= Some(said.at),
+        None => told.answered(watch.log.user_at),
+    };
+    is_followed || is_answered
+}
+
+/// The same of a plan.
+fn is_plan_over(told: &Announcement, watch: &Watch) -> bool {
+    let last = watch.announced.plan.as_ref();
+    let is_followed = last.is_some_and(|last| last.event != told.event);
+    let waiting = watch.log.plan.as_ref();
+    let waits = waiting.is_some_and(|waiting| waiting.plan.id.as_str() == told.key);
+    is_followed || !waits && told.answered(watch.log.plan_approved_at)
 }

@@ -97,8 +97,15 @@ pub(super) fn amend(step: &mut Step<Job>, watch: &Watch, told: &Announcement, wh
 }
 
 impl Announcement {
+    /// The events that showed it.
+    pub(super) fn events(&self) -> impl Iterator<Item = &EventId> {
+        let first = self.shown.then_some(&self.event);
+        let later = self.later.iter().map(|telling| &telling.event);
+        first.into_iter().chain(later)
+    }
+
     /// An answer came after the announcement.
-    fn answered(&self, answer: Option<Timestamp>) -> bool {
+    pub(super) fn answered(&self, answer: Option<Timestamp>) -> bool {
         answer > self.after
     }
 

@@ -150,7 +150,11 @@ pub fn adopt(new: NewJob, view: &SessionView, now: Timestamp) -> Result<Step<Job
     step.aggregate.origin = Origin::Adopted;
     // A delivery adopts nothing but what it collects.
     step.aggregate.collected = step.aggregate.delivery.is_some();
-    step.aggregate.phase = Phase::Watching(Box::new(watch(view, now)));
+    let mut watch = watch(view, now);
+    // It has ended, so it did nothing since, and no silence is counted from here.
+    let ended_at = view.updated_at.filter(|_| step.aggregate.collected);
+    watch.progress_at = ended_at.map_or(now, |at| at.min(now));
+    step.aggregate.phase = Phase::Watching(Box::new(watch));
     step.due = looked_at(&step.aggregate, &Timing::default());
     Ok(step)
 }

@@ -56,14 +56,12 @@ pub fn pending_answer(job: &Job) -> Option<PendingAnswer<'_>> {
         return None;
     };
     let told = open(watch)?;
-    let first = told.shown.then_some(&told.event);
-    let later = told.later.iter().map(|telling| &telling.event);
     Some(PendingAnswer {
         is_plan: matches!(watch.attention, Attention::Plan { .. }),
         turn: told.turn.as_ref(),
         until: turn_deadline(watch),
         is_answered: !told.sent.is_empty(),
-        events: first.into_iter().chain(later).collect(),
+        events: told.events().collect(),
     })
 }
 

@@ -54,7 +54,7 @@ impl DeliveryOrder {
                 description: whole.description.clone(),
                 acceptance_criteria: child.acceptance_criteria.clone(),
             },
-            refs: vec![Ref::parent(whole)],
+            refs: Ref::of_part(whole),
             priority: Some(whole.priority),
             parent: Some(whole.id.clone()),
             id: Some(child.id.clone()),

@@ -156,6 +156,12 @@ impl Dispatcher {
         let step = job::observe(&found.value, sight, now, &policy, &source.timing);
         let mut unit = self.backend.unit();
         self.backend.save_job(&mut unit, Some(found), &step).await?;
-        self.backend.try_commit(unit).await
+        let answered = job::answered_since(&found.value, &step.aggregate);
+        let over = Box::pin(self.backend.withdraw(&mut unit, &answered)).await?;
+        if !self.backend.try_commit(unit).await? {
+            return Ok(false);
+        }
+        Box::pin(self.backend.nudge_after(&over)).await?;
+        Ok(true)
     }
 }

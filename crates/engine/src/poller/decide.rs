@@ -72,6 +72,8 @@ impl Poller {
             {
                 return Ok(());
             }
+            let answered = job::answered_since(&found.value, &step.aggregate);
+            let over = Box::pin(self.backend.withdraw(&mut unit, &answered)).await?;
             match self.backend.commit(unit).await {
                 Err(error) if error.is_conflict() => {
                     let key = keys::job(&found.value.id);
@@ -79,7 +81,7 @@ impl Poller {
                 }
                 Ok(()) => {
                     self.jobs.saved(&found, &step, now);
-                    return Ok(());
+                    return Box::pin(self.backend.nudge_after(&over)).await;
                 }
                 Err(error) => return Err(error),
             }

@@ -1,8 +1,9 @@
 //! Whom a delivery waits for, what it asks them, and how they end it.
 
-use domain::delivery::PlanBy;
+use domain::delivery::{Edit, PlanBy, Ref, RefRole, RefType};
 use domain::job::{Job, WaitParty, WaitReason};
 use domain::wake::WakeState;
+use domain::web_page::WebPage;
 use engine::events::EventQuery;
 use engine::work::Work;
 use jiff::SignedDuration;
@@ -515,13 +516,30 @@ async fn a_merge_that_waits_for_approval_is_announced_once_until_it_is_ordered()
 
 /// The settings of a source are those of its new deliveries; a part is none.
 #[tokio::test]
-async fn a_part_goes_by_the_rules_of_the_whole() {
+async fn a_part_goes_by_the_rules_of_the_whole_and_refers_to_its_pages() {
     let source = taking(|rules| {
         rules.checkpoints = Checkpoints::at(&[Phase::Plan]).expect("checkpoints");
     });
     let world = world_with(source, false).await;
     let number = open_issue(&world, "Two things", "");
     until(&world, number, "plan/pending").await;
+    let page = WebPage::try_from("https://jira.example.com/SHOP-7".to_owned());
+    let paged = Ref {
+        role: RefRole::Trigger,
+        kind: RefType::Jira,
+        label: "SHOP-7".to_owned(),
+        url: Some(page.expect("an address")),
+    };
+    let named = Ref {
+        label: "SHOP-8".to_owned(),
+        url: None,
+        ..paged.clone()
+    };
+    let referring = Edit {
+        refs: vec![paged.clone(), named],
+        ..Edit::default()
+    };
+    order(&world, number, Act::Edit(referring)).await;
     let part = domain::delivery::Part {
         summary: "The first thing".to_owned(),
         acceptance_criteria: Vec::new(),
@@ -542,6 +560,8 @@ async fn a_part_goes_by_the_rules_of_the_whole() {
     let part = part.expect("a part").value;
     assert_eq!(part.rules, whole.rules);
     assert!(part.awaits_start(), "its plan is a checkpoint");
+    let pages: Vec<&Ref> = part.refs.iter().filter(|it| it.url.is_some()).collect();
+    assert_eq!(pages, [&whole.refs[0], &paged], "its issue, and the rest");
     world.finish().await;
 }
 

@@ -26,7 +26,7 @@ fn an_idle_agent_hears_what_it_is_needed_for_in_order_and_nothing_else() {
     silence_is_told_once_a_window(&mut cast);
     // The key was put right long ago.
     cast.hears(&site, "completed");
-    whoever_was_away_finds_everything_in_order(cast);
+    whoever_was_away_finds_what_nobody_has_decided(cast);
 }
 
 /// Point 1: work is handed over, and while it only progresses no byte reaches the agent.
@@ -222,9 +222,9 @@ fn silence_is_told_once_a_window(cast: &mut Cast) {
     agent.ended();
 }
 
-/// Point 3: two jobs go on without a watcher; then everything comes, of each job in order, and each is acknowledged
+/// Point 3: two jobs go on without a watcher; then no question comes that was answered meanwhile, and the rest is acknowledged
 /// once.
-fn whoever_was_away_finds_everything_in_order(mut cast: Cast) {
+fn whoever_was_away_finds_what_nobody_has_decided(mut cast: Cast) {
     cast.goes_away();
     let jobs = [cast.create(SHOP, "Ask one"), cast.create(SHOP, "Ask two")];
     for (n, question) in ["First?", "Second?"].into_iter().enumerate() {
@@ -239,7 +239,7 @@ fn whoever_was_away_finds_everything_in_order(mut cast: Cast) {
         assert!(cast.given_of(job).is_empty());
     }
     cast.comes_back();
-    for _ in 0..6 {
+    for _ in &jobs {
         let told = cast.watcher().next();
         assert_eq!(
             (&told["outcome"], &told["attempt"]),
@@ -249,7 +249,7 @@ fn whoever_was_away_finds_everything_in_order(mut cast: Cast) {
     for job in &jobs {
         let told: Vec<Value> = cast.given_of(job);
         let ids: Vec<_> = told.iter().map(|event| event["event_id"].clone()).collect();
-        assert_eq!(ids, cast.events(job), "in order, each once");
+        assert_eq!(ids, cast.events(job)[2..], "the completion alone");
     }
-    cast.everything_was_heard_and_acknowledged_once(6);
+    cast.everything_was_heard_and_acknowledged_once((2, 4));
 }

@@ -484,12 +484,17 @@ fn a_pull_request_that_was_closed_a_moment_ago_is_the_decisive_reason() {
 fn nothing_speaks_of_a_session_that_is_not_there() {
     let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
     let said = |world: &World| reasons(&world.delivery, None).remove(0).sentence;
+    // Its job may be ahead of what was seen of it.
+    let work = WaitsFor::new(WaitParty::Jules, WaitReason::Work, at(1));
+    let waits_for = |world: &World| waits(&world.delivery, Some(work.clone()), None).what;
     let yet = "Its session has yet to be created.";
     assert_eq!(said(&world), yet);
     world.sees(Work::Waiting, None);
     assert_eq!(said(&world), yet);
+    assert_eq!(waits_for(&world), WaitReason::Session);
     world.sees(Work::Working, None);
     assert_eq!(said(&world), "Its session makes a plan.");
+    assert_eq!(waits_for(&world), WaitReason::Work);
 }
 
 /// What was decided is asked for no longer, whatever became of the wake.

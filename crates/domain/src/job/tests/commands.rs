@@ -316,6 +316,25 @@ fn adopting_needs_the_same_repository() {
 }
 
 #[test]
+fn a_session_that_a_delivery_collects_did_nothing_since_it_ended() {
+    let ended = SessionView {
+        updated_at: Some(at(-600)),
+        ..view(SESSION, "COMPLETED")
+    };
+    for (delivery, progress_at) in [(Some("f11647a73aa0"), at(-600)), (None, at(0))] {
+        let new = NewJob {
+            delivery: delivery.map(|id| id.parse().unwrap()),
+            ..new_job()
+        };
+        let step = adopt(new, &ended, at(0)).unwrap();
+        let Phase::Watching(watch) = step.aggregate.phase else {
+            panic!("watched");
+        };
+        assert_eq!(watch.progress_at, progress_at);
+    }
+}
+
+#[test]
 fn a_completion_that_was_announced_is_not_announced_with_the_merge() {
     let pull: PullRef = "acme/shop#7".parse().unwrap();
     let mut story = Story::new();

@@ -1,6 +1,7 @@
 //! Questions: one event each, with its text, however the answers of Jules lag and flap.
 
 use super::*;
+use crate::ids::EventId;
 
 const ASKING: &str = "AWAITING_USER_FEEDBACK";
 const WORKING: &str = "IN_PROGRESS";
@@ -138,6 +139,38 @@ fn after_an_answer_the_next_question_is_another() {
     story.log.push(agent("a2", 40));
     assert_eq!(story.poll(45, ASKING), ["question: text of a2"]);
     assert_ne!(story.events[0].id, story.events[1].id);
+}
+
+/// What a poll shows to be answered.
+fn answered_by(story: &mut Story, second: i64, state: &str) -> Vec<EventId> {
+    let before = story.job.clone();
+    story.poll(second, state);
+    answered_since(&before, &story.job)
+}
+
+#[test]
+fn words_after_a_question_answer_it_and_flapping_and_late_ones_do_not() {
+    let mut story = Story::new();
+    story.log = vec![agent("a1", 5)];
+    story.poll(10, ASKING);
+    assert_eq!(answered_by(&mut story, 15, WORKING), []);
+    assert_eq!(answered_by(&mut story, 18, ASKING), []);
+    story.log.push(user("u1", 4));
+    assert_eq!(answered_by(&mut story, 20, ASKING), []);
+    story.log.push(user("u2", 21));
+    let told = |story: &Story, place: usize| story.events[place].id.clone();
+    let answered = answered_by(&mut story, 25, WORKING);
+    assert_eq!(answered, [told(&story, 0)]);
+    story.log.push(agent("a2", 30));
+    assert_eq!(answered_by(&mut story, 40, ASKING), []);
+    // One that is followed by another is not asked any more, and neither is one whose session is over.
+    story.log.push(worked("w1", 45));
+    story.poll(46, WORKING);
+    story.log.push(agent("a3", 50));
+    assert_eq!(answered_by(&mut story, 55, ASKING), [told(&story, 1)]);
+    story.poll(60, "FAILED");
+    let answered = answered_by(&mut story, 100, "FAILED");
+    assert_eq!(answered, [told(&story, 2)]);
 }
 
 #[test]

@@ -149,7 +149,7 @@ impl Cast {
         spoken(method, (&address, &key), body)
     }
 
-    /// Says something on Jules's page: no wake is over by it.
+    /// Says something on Jules's page.
     pub(super) fn says_upstream(&self, job: &str, words: &str) {
         let id = self.session(job)["id"].as_str().unwrap().to_owned();
         let path = format!("/sessions/{id}:sendMessage");
@@ -240,16 +240,21 @@ impl Cast {
         self.watcher = Some(watcher);
     }
 
-    /// Apart from checked ones, only so many events were given; each is over, and the other agent received nothing.
-    pub(super) fn everything_was_heard_and_acknowledged_once(mut self, besides: usize) {
+    /// Apart from checked ones, only so many events were given, and so many were answered before; each is over, and the other
+    /// agent received nothing.
+    pub(super) fn everything_was_heard_and_acknowledged_once(
+        mut self,
+        (besides, answered): (usize, usize),
+    ) {
         let list = ["wake", "list", "--agent", "me"];
         let wakes = self.stage.world.json(&list)["wakes"].clone();
         let wakes = wakes.as_array().unwrap();
-        assert_eq!(wakes.len(), self.heard + besides, "{wakes:?}");
+        let given = self.heard + besides;
+        assert_eq!(wakes.len(), given + answered, "{wakes:?}");
         let over = wakes.iter().all(|wake| wake["state"] == "acknowledged");
         assert!(over, "{wakes:?}");
         // The question whose handler crashed was given twice, and nothing else was.
-        assert_eq!(self.given().len(), wakes.len() + 1);
+        assert_eq!(self.given().len(), given + 1);
         let once = ["watch", "--agent", "me", "--once"];
         let nothing = self.stage.world.run(&once);
         assert_eq!((nothing.code, nothing.stdout.as_str()), (0, ""));

@@ -242,11 +242,29 @@ impl Git {
         };
         let moved = old.as_ref() != Some(&tip);
         if moved {
-            // A branch that another process moved or made meanwhile refuses this.
-            let old = old.map_or(String::new(), |old| old.to_string());
-            self.said(&["update-ref", "-m", subject, &reference, tip.as_str(), &old])?;
+            self.move_branch(branch, (old.as_ref(), &tip), subject)?;
         }
         Ok(Put { tip, moved })
+    }
+
+    /// Moves a branch from where it was read, or makes it. Refuses where another process did so meanwhile.
+    fn move_branch(
+        &self,
+        branch: &BranchName,
+        (old, tip): (Option<&CommitSha>, &CommitSha),
+        subject: &str,
+    ) -> Result<()> {
+        let reference = format!("refs/heads/{branch}");
+        let was = old.map_or("", CommitSha::as_str);
+        let tip = tip.as_str();
+        let Err(error) = self.said(&["update-ref", "-m", subject, &reference, tip, was]) else {
+            return Ok(());
+        };
+        if self.commit(&reference)?.as_ref() == old {
+            return Err(error);
+        }
+        let what = format!("another command made or moved the branch {branch} meanwhile");
+        Err(Error::refused("branch_moved", what, "run it again").into())
     }
 
     /// Refuses where git cannot say whose a commit is.

@@ -96,7 +96,7 @@ pub(crate) fn main<Line: Parser + Into<CommandLine>>(
 ) -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     match Line::try_parse_from(&arguments) {
-        Ok(line) => run::ran(line.into(), environment),
+        Ok(line) => run::ran(line.into(), environment, Line::command().get_name()),
         Err(error) => not_run(&error, &arguments, Line::command),
     }
 }
@@ -110,7 +110,7 @@ fn not_run(
     let as_json = arguments.iter().any(|argument| argument == "--json");
     let missing = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if error.use_stderr() && (as_json || !missing) {
-        return run::ended(&told(error, program), as_json);
+        return run::ended(&told(error, program), as_json, program().get_name());
     }
     match (render::help(error), u8::try_from(error.exit_code())) {
         (Ok(()), Ok(code)) => ExitCode::from(code),

@@ -241,7 +241,7 @@ pub(crate) fn rewritten(term: &Term, text: &str) {
 }
 
 /// Prints a failure.
-pub(crate) fn failure(told: &ErrorText, as_json: bool) {
+pub(crate) fn failure(told: &ErrorText, as_json: bool, program: &str) {
     if as_json {
         let mut body = json!({ "error": told.what, "code": told.code });
         if let Some(body) = body.as_object_mut() {
@@ -262,7 +262,8 @@ pub(crate) fn failure(told: &ErrorText, as_json: bool) {
     }
     let colour = Term::stderr().is_term() && console::colors_enabled_stderr();
     let style = |style: Style| Some(style.force_styling(true)).filter(|_| colour);
-    let name = layout::paint("gaffer:", style(Style::new().red().bold()).as_ref());
+    let program = format!("{program}:");
+    let name = layout::paint(&program, style(Style::new().red().bold()).as_ref());
     note(&format!("{name} {}", told.what));
     if let Some(next) = &told.next {
         let name = layout::paint("next:", style(Style::new().cyan()).as_ref());

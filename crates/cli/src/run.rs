@@ -25,22 +25,29 @@ use crate::{
     weave, why,
 };
 
+/// The name of the program that has all commands.
+const PROGRAM: &str = "gaffer";
+
 /// The whole program.
 pub(crate) fn main(environment: Result<Environment, Error>) -> ExitCode {
     let command_line = match groups::parse(std::env::args_os()) {
         Ok(command_line) => command_line,
         Err(error) => return not_run(&error),
     };
-    ran(command_line, environment)
+    ran(command_line, environment, PROGRAM)
 }
 
-/// Runs a command that was understood.
-pub(crate) fn ran(command_line: CommandLine, environment: Result<Environment, Error>) -> ExitCode {
+/// Runs a command that was understood, of the program of this name.
+pub(crate) fn ran(
+    command_line: CommandLine,
+    environment: Result<Environment, Error>,
+    program: &str,
+) -> ExitCode {
     let as_json = command_line.json;
     match start(command_line, environment) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if render::is_unread(&error) => ExitCode::SUCCESS,
-        Err(error) => ended(&error::describe(&error), as_json),
+        Err(error) => ended(&error::describe(&error), as_json, program),
     }
 }
 
@@ -60,12 +67,13 @@ fn not_run(error: &clap::Error) -> ExitCode {
         render::usage(&help);
         return ExitCode::from(USAGE);
     }
-    ended(&error::tell_usage(error, groups::command), as_json)
+    let told = error::tell_usage(error, groups::command);
+    ended(&told, as_json, PROGRAM)
 }
 
-/// Reports a failure.
-pub(crate) fn ended(told: &ErrorText, as_json: bool) -> ExitCode {
-    render::failure(told, as_json);
+/// Reports a failure of the program of this name.
+pub(crate) fn ended(told: &ErrorText, as_json: bool, program: &str) -> ExitCode {
+    render::failure(told, as_json, program);
     ExitCode::from(told.exit)
 }
 

@@ -10,7 +10,7 @@ use axum::routing::{get, post};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::Error;
 use crate::agent::AgentSetup;
@@ -217,10 +217,20 @@ async fn deliveries(State(parts): State<Parts>) -> Response {
     }))
 }
 
-async fn advance(State(parts): State<Parts>) -> Response {
+/// Plays what is due. Its body has no field, since time is the clock's.
+async fn advance(State(parts): State<Parts>, body: Bytes) -> Result<Response, Refused> {
+    if !body.is_empty() {
+        let fields: Map<String, Value> = read(&body)?;
+        if let Some((field, _)) = fields.into_iter().next() {
+            let problem = "`advance` takes no field: time is the clock's".to_owned();
+            return Err(Refused::bad((field, problem)));
+        }
+    }
     parts.advance();
     let posted = parts.deliver_webhooks().await;
-    answer(&json!({ "now": (parts.clock)(), "webhooks_posted": posted }))
+    Ok(answer(
+        &json!({ "now": (parts.clock)(), "webhooks_posted": posted }),
+    ))
 }
 
 async fn received(State(parts): State<Parts>, Path(name): Path<String>) -> Response {

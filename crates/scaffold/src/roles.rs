@@ -34,7 +34,9 @@ pub enum RoleError {
         offer: String,
     },
     /// There is one of that name.
-    #[error("the layer {layer} has a role `{role}`: schedule it, or choose another name")]
+    #[error(
+        "the layer {layer} has a role `{role}`: add it with `gaffer role add {layer} {role}`, or choose another name"
+    )]
     There {
         /// The layer.
         layer: Layer,
@@ -64,7 +66,7 @@ pub enum RoleError {
 
 fn lines(faults: &[Fault]) -> String {
     let lines: Vec<_> = faults.iter().map(ToString::to_string).collect();
-    lines.join("\n")
+    lines.join("; ")
 }
 
 /// A role and how it stands.

@@ -72,6 +72,19 @@ fn a_branch_that_lacks_nothing_begins_without_a_commit() {
 }
 
 #[test]
+fn a_branch_that_was_made_meanwhile_is_not_moved() {
+    let (_folder, git, start) = repository();
+    let branch: BranchName = "jules".parse().unwrap();
+    let files = [file("a", "x")];
+    let made = git.put(&branch, &start, (&files, "Begin")).unwrap().tip;
+    let late = git.move_branch(&branch, (None, &start), "Late");
+    let late = late.unwrap_err();
+    assert!(late.to_string().contains("the branch jules"), "{late}");
+    assert!(late.downcast_ref::<Error>().is_some(), "{late:?}");
+    assert_eq!(git.tip(&branch).unwrap(), Some(made));
+}
+
+#[test]
 fn large_files_are_listed_and_not_read() {
     let (_folder, git, start) = repository();
     let large = "x".repeat(TEXT_BYTES_MAX + 1);

@@ -38,17 +38,22 @@ pub(super) fn run(git: &Git) -> Result<Answer> {
     let subject = "Put the system's files up to date";
     let put = git.put(worker, &start, (&files, subject))?;
     let count = files.len();
+    let pushed = git.commit(&format!("refs/remotes/origin/{worker}"))?;
+    let push = match pushed.as_ref() == Some(&put.tip) {
+        true => "",
+        false => " Push it.",
+    };
     let told = json!({ "branch": worker, "commit": put.tip, "moved": put.moved, "files": count });
     Ok(Answer::new(told).line(match (put.moved, is_older) {
         (true, true) => format!(
-            "The branch {worker} has the files of the older layout, at {}. Push it.",
+            "The branch {worker} has the files of the older layout, at {}.{push}",
             put.tip
         ),
         (false, true) => format!(
             "The branch {worker} has the files of the older layout, beside which none is written: `gaffer scaffold migrate` moves them."
         ),
         (true, false) => format!(
-            "The branch {worker} has all {count} files of the system, at {}. Push it.",
+            "The branch {worker} has all {count} files of the system, at {}.{push}",
             put.tip
         ),
         (false, false) => {

@@ -3,6 +3,7 @@
 mod again;
 
 use std::collections::BTreeSet;
+use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
 use ::scaffold::config::role_that_decides;
@@ -49,7 +50,12 @@ pub(crate) async fn run(
     for line in lines(&prompt) {
         render::note(&line);
     }
-    render::line(&prompt.text).context("writing the prompt")
+    // A program gets the bytes that a session gets, and a terminal a line of its own for what comes after them.
+    let written = match io::stdout().is_terminal() {
+        true => render::line(&prompt.text),
+        false => render::raw(prompt.text.as_bytes()),
+    };
+    written.context("writing the prompt")
 }
 
 fn assembled(

@@ -142,12 +142,19 @@ fn policy_pairs(policy: &Policy) -> Vec<(&'static str, String)> {
         (
             "repairs",
             format!(
-                "failed checks go back to the session {} times",
-                policy.ci_repairs
+                "failed checks go back to the session {}",
+                often(policy.ci_repairs)
             ),
         ),
         ("when blocked", when_blocked(policy)),
     ]
+}
+
+fn often(count: u32) -> String {
+    match count {
+        1 => "once".to_owned(),
+        more => format!("{more} times"),
+    }
 }
 
 fn when_blocked(policy: &Policy) -> String {

@@ -301,7 +301,7 @@ fn prompts_are_put_together_again(typist: &Typist, small: &str, git: &str) {
         assert_eq!(shown.code, 0, "{layer}: {shown:?}");
         let session = sessions.iter().find(|it| it["id"] == job["session_id"]);
         let got = text(&session.unwrap()["prompt"]);
-        assert_eq!(shown.stdout, format!("{got}\n"), "{layer}");
+        assert_eq!(shown.stdout, got, "{layer}");
         let told = typist.types(&format!("gaffer job show {id}")).ok();
         for commit in ["target", "worker"] {
             assert!(told.says(&text(&source[commit])), "{told:?}");

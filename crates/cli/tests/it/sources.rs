@@ -134,6 +134,11 @@ fn every_option_of_deliveries_is_kept() {
         assert!(shown.says(words), "{words}: {shown:?}");
     }
     assert!(world.run(&["source", "list"]).ok().says("gaffer"));
+    world
+        .run(&["source", "set", REPO, "--ci-repairs", "1"])
+        .ok();
+    let shown = world.run(&["source", "show", REPO]).ok();
+    assert!(shown.says("go back to the session once"), "{shown:?}");
     let freed = ["source", "set", REPO, "--no-label", "--no-checkpoints"];
     let freed = world.json(&freed)["source"]["deliveries"].clone();
     assert_eq!(

@@ -314,7 +314,9 @@ impl Requirement {
                 Ok(self.with(RequirementState::Removing { job, by, before }, now))
             }
             RequirementState::Implementing { delivery } => {
-                let why = format!("is being implemented: cancel delivery {delivery} first");
+                let why = format!(
+                    "is being implemented: cancel delivery {delivery} first, twice where it runs, since the first cancel stops it and the second one gives it up"
+                );
                 refused("taken", &why)
             }
             RequirementState::Merged { delivery } => {

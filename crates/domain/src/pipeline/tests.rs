@@ -506,7 +506,9 @@ fn a_requirement_that_is_implemented_has_its_files_removed_once() {
     let ask =
         |known: &Requirement, number, seconds| known.removed((&job(number), "ann"), at(seconds));
     let begun = ready.start(true, at(1)).unwrap();
-    assert_eq!(ask(&begun, 1, 2).unwrap_err().code, "taken");
+    let taken = ask(&begun, 1, 2).unwrap_err();
+    assert_eq!(taken.code, "taken");
+    assert!(taken.sentence.contains("twice where it runs"), "{taken:?}");
     let merged = begun.delivered(&RequirementOutcome::Merged, at(3));
     let tidying = ask(&merged, 1, 4).unwrap();
     assert_eq!(tidying.state.job(), Some(&job(1)));

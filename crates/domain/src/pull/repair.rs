@@ -267,10 +267,10 @@ fn failed_checks(step: &mut Step<Pull>, matter: &RepairContext<'_>, names: &[Str
     }
     if !tells_session(pull, matter.policy.ci_repairs) {
         let reason = format!(
-            "checks of {} fail ({}) and its session was told {} times",
+            "checks of {} fail ({}) and its session was told {}",
             pull.pull,
             names.join(", "),
-            pull.repairs.count
+            often(pull.repairs.count)
         );
         return matter.alarm(step, ErrorCause::CiFailed, reason);
     }
@@ -300,13 +300,21 @@ fn conflict(step: &mut Step<Pull>, matter: &RepairContext<'_>) {
     remember(&mut pull.repairs.conflict_sent, sha);
     if pull.repairs.count >= matter.policy.ci_repairs {
         let reason = format!(
-            "{} conflicts with its base and its session was told {} times",
-            pull.pull, pull.repairs.count
+            "{} conflicts with its base and its session was told {}",
+            pull.pull,
+            often(pull.repairs.count)
         );
         return matter.alarm(step, ErrorCause::Conflict, reason);
     }
     let text = outgoing_text::conflict(&pull.pull, &matter.facts.base.branch);
     tell(step, text, format!("conflict:{sha}"));
+}
+
+fn often(count: u32) -> String {
+    match count {
+        1 => "once".to_owned(),
+        more => format!("{more} times"),
+    }
 }
 
 fn tell(step: &mut Step<Pull>, text: String, cause: String) {

@@ -1,9 +1,12 @@
 //! Unfinished effects and their state.
 
-use domain::effect::{Effect, EffectState};
+use domain::effect::{Action, Effect, EffectState, RepoAction};
+use domain::ids::JobId;
+use jiff::Timestamp;
 
 use super::WhySubject;
 use crate::backend::{Backend, Error};
+use crate::keys;
 
 impl Backend {
     /// Every effect of an aggregate that did not just succeed.
@@ -11,6 +14,45 @@ impl Backend {
         for effect in self.store.effects(pk).await? {
             one(found, &effect.value);
         }
+        Ok(())
+    }
+
+    /// What Gaffer does for a job whose pull request is not open yet: issues and labels come before it.
+    pub(super) async fn why_opening(
+        &self,
+        found: &mut WhySubject,
+        job: &JobId,
+        since: Timestamp,
+    ) -> Result<(), Error> {
+        let effects = self.store.effects(&keys::job_pk(job)).await?;
+        let left = |is_wanted: fn(&Action) -> bool| {
+            let left = effects.iter().map(|it| &it.value);
+            let left = left.filter(|it| !it.is_settled() && is_wanted(&it.action));
+            match left.count() {
+                0 => None,
+                1 => Some("1 is left".to_owned()),
+                more => Some(format!("{more} are left")),
+            }
+        };
+        let issues = left(|it| matches!(it, Action::Repo(RepoAction::OpenIssue { .. })));
+        let labels = left(|it| matches!(it, Action::Repo(RepoAction::PutLabel { .. })));
+        let (code, sentence) = match (issues, labels) {
+            (Some(left), _) => (
+                "opening_issues",
+                format!(
+                    "Gaffer is opening issues since {since}; {left}, and its pull request comes after them."
+                ),
+            ),
+            (None, Some(left)) => (
+                "making_labels",
+                format!("Gaffer is making labels since {since}; {left}."),
+            ),
+            (None, None) => (
+                "opening_pull",
+                format!("Gaffer is opening its pull request since {since}."),
+            ),
+        };
+        found.because(code, sentence);
         Ok(())
     }
 }

@@ -43,8 +43,7 @@ impl Backend {
             Phase::Proposed {
                 since, pull: None, ..
             } => {
-                let sentence = format!("Gaffer is opening its pull request since {since}.");
-                found.because("opening_pull", sentence);
+                self.why_opening(found, &job.id, *since).await?;
             }
             // Its pull request says what it waits for.
             Phase::Proposed { .. } => {}

@@ -89,10 +89,12 @@ impl Backend {
             let own: Vec<&Reasoned> = own.collect();
             if let Some(Reasoned { code, sentence }) = decisive(&own, why.pull.is_some()) {
                 let pull = why.pull.as_ref().map(|pull| format!(", {pull}"));
-                // The next poll says nothing about this one.
+                // The next poll says nothing about this one, and what was due before only waits for its turn.
+                let now = self.now();
                 let then = why.then.iter();
                 let then = then.filter(|it| !POLLS.contains(&it.sentence.as_str()));
-                let mut then = then.filter_map(|it| Some((it.at?, &it.sentence)));
+                let mut then =
+                    then.filter_map(|it| Some((it.at.filter(|at| *at > now)?, &it.sentence)));
                 let then = then.next();
                 let then = then.map(|(at, what)| format!(" {at}: {what}"));
                 let told = format!(

@@ -146,6 +146,8 @@ async fn bad_input_is_answered_400_naming_the_field() {
         ("/pulls", r#"{ "repo": "a/b" }"#, "repo"),
         ("/lags", r#"{ "create": "soon" }"#, "create"),
         ("/agents/ada", "not json", "."),
+        ("/advance", r#"{ "seconds": 5 }"#, "seconds"),
+        ("/advance", "[]", "sequence"),
     ] {
         let reply = stand.control("POST", path, Some(body)).await;
         assert_eq!(reply.status, 400, "{path} {body}");

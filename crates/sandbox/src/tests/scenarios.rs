@@ -269,8 +269,11 @@ fn every_named_scenario_can_be_played_and_stands_in_the_page() {
 }
 
 #[test]
-fn the_page_has_files_that_can_be_played() {
-    let page = include_str!("../../../../docs/sandbox.md");
+fn the_pages_have_files_that_can_be_played() {
+    let page = concat!(
+        include_str!("../../../../docs/sandbox.md"),
+        include_str!("../../../../docs/pipeline.md"),
+    );
     let files: Vec<&str> = page
         .split("```json\n")
         .skip(1)

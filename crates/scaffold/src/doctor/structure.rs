@@ -21,7 +21,8 @@ use crate::yaml;
 /// The version that wrote the user's files, which the older generation does without, and what git may not have of them.
 pub(super) fn control(report: &mut Report, trees: &Trees, ours: &str) {
     let tree = &trees.target;
-    if tree.text(PIN).is_none() && !Layout::is_older(&trees.worker) {
+    // What is there and cannot be read is found among the files.
+    if !tree.has(PIN) && !Layout::is_older(&trees.worker) {
         report.add(Rule::MissingControl, PIN, 1, "the file is not there");
     }
     let secret = [
@@ -42,6 +43,7 @@ pub(super) fn control(report: &mut Report, trees: &Trees, ours: &str) {
 pub(super) fn config(report: &mut Report, trees: &Trees) -> Option<Config> {
     match config::read_with(&trees.target, &trees.worker) {
         Ok(config) => return Some(config),
+        Err(Unusable::Missing) if trees.target.has(CONFIG) => {}
         Err(Unusable::Missing) => {
             report.add(Rule::MissingControl, CONFIG, 1, "the file is not there");
         }

@@ -171,6 +171,9 @@ async fn a_requirement_with_a_long_text_is_implemented() {
     let again = ordered(&world, &only(Layer::Implementer, Some(&path))).await;
     let why = "requirement rea004 is being implemented already";
     assert_eq!(again, [format!("requirements failed ({why})")]);
+    let all = ordered(&world, &PipelineOrder::From(EntryPoint::Requirements)).await;
+    let skipped = "requirements skipped (No requirement is ready)";
+    assert_eq!(all.last().map(String::as_str), Some(skipped));
 }
 
 #[tokio::test]

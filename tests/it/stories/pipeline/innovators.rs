@@ -40,7 +40,19 @@ async fn proposals_become_issues_once_and_their_files_go() {
     let lost = Fault::new(Service::GitHub, "/issues", FaultKind::CutAfterEffect);
     world.sandbox.faults().add(lost.on("POST").next(1));
     let begun = begin(&world, EntryPoint::Innovators).await;
+    let (backend, id) = (world.backend.clone(), begun.id.clone());
+    let (looked, seen) = std::sync::mpsc::channel();
+    world.fate.before_next("open_issue", async move {
+        let why = Box::pin(backend.pipeline_why(&id)).await;
+        looked.send(why).expect("a story that waits");
+    });
     let over = until_over(&world, &begun).await;
+    let because = seen.try_recv().expect("a look").expect("a why").because;
+    let told = because.last().expect("a reason");
+    assert_eq!(told.code, "opening_issues", "{because:?}");
+    let left = "; 6 are left, and its pull request comes after them.";
+    assert!(told.sentence.contains(left), "{told:?}");
+    assert!(!told.sentence.contains("To do then"), "{told:?}");
     assert_eq!(
         steps(&over),
         ["bootstrap done", "innovators done", "proposals done"],

@@ -161,6 +161,10 @@ fn jlo_has_the_same_commands_under_its_own_names() {
     let odd = repository.types("jlo bootstrp --json").failure();
     assert_eq!((odd.exit, odd.code.as_str()), (2, "usage"));
     assert!(odd.next.contains("bootstrap"), "{odd:?}");
+    for line in ["jlo bootstrp", "jlo init"] {
+        let refused = repository.types(line).stderr;
+        assert!(refused.starts_with("jlo: "), "{line}: {refused}");
+    }
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_jlo"));
     command.env_clear();
     assert_eq!(ran_in(command, &["--version"]).code, 0);

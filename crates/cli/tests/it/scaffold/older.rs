@@ -139,6 +139,10 @@ fn without_the_users_folder_it_is_read_all_the_same_and_its_branch_is_made() {
     let tip = repository.git(&["rev-parse", "jules"]);
     repository.git(&["update-ref", "refs/remotes/origin/jules", &tip]);
     repository.git(&["branch", "-D", "jules"]);
+    let shown = repository.run(&["scaffold", "bootstrap"]).ok().stdout;
+    assert!(shown.contains(&tip), "{shown}");
+    assert!(!shown.contains("Push it"), "origin has it: {shown}");
+    repository.git(&["branch", "-D", "jules"]);
     let told = repository.json(&["scaffold", "bootstrap"]);
     assert_eq!(
         (&told["moved"], &told["commit"]),

@@ -80,6 +80,7 @@ fn the_prompt_alone_is_on_stdout_and_what_is_in_it_on_stderr() {
         ran.stdout.starts_with("# ") && ran.stdout.contains("\n# Output\n"),
         "{ran:?}"
     );
+    assert!(!ran.stdout.ends_with('\n'), "a prompt has none: {ran:?}");
     let told: Vec<&str> = ran.stderr.lines().collect();
     let included = format!("included: {PLANNED} (");
     assert!(

@@ -82,7 +82,10 @@ fn roles_that_cannot_be_are_refused_and_nothing_changes() {
         (&["role", "add", "planner", "qa"][..], "is one agent"),
         (&["role", "create", "d", "mine"], "is one agent"),
         (&["role", "add", "observers", "qa"], "`qa` is there already"),
-        (&["role", "create", "observers", "qa"], "has a role `qa`"),
+        (
+            &["role", "create", "observers", "qa"],
+            "add it with `gaffer role add observers qa`",
+        ),
         (
             &["role", "add", "observers", "taxonmy"],
             "did you mean `taxonomy`?",
@@ -99,8 +102,14 @@ fn roles_that_cannot_be_are_refused_and_nothing_changes() {
         repository.refuses(arguments, named);
     }
     assert_eq!(repository.state(), before);
-    repository.write(".jlo/config.toml", "[run]\nparallel = true\n");
-    let refused = repository.refused(&["role", "list"]);
-    assert!(refused.error.contains(".jlo/config.toml:2:"), "{refused:?}");
-    assert_eq!(refused.next, "correct the settings, and run it again");
+    let odd = "[run]\nparallel = true\n[workflow]\ntimezone = \"Europe/Berlon\"\n";
+    repository.write(".jlo/config.toml", odd);
+    for arguments in [&["role", "list"][..], &["role", "add", "observers", "cov"]] {
+        let refused = repository.refused(arguments);
+        let (first, second) = (".jlo/config.toml:2:", ".jlo/config.toml:4:");
+        for part in [first, second, "; .jlo/config.toml:"] {
+            assert!(refused.error.contains(part), "{part}: {refused:?}");
+        }
+        assert_eq!(refused.next, "correct the settings, and run it again");
+    }
 }

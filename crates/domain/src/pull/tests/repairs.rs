@@ -241,6 +241,24 @@ fn conflicts_go_to_the_session_once_a_head_and_share_the_cap() {
 }
 
 #[test]
+fn an_event_says_how_often_the_session_was_told() {
+    for (repairs_max, often) in [(1, "was told once"), (2, "was told 2 times")] {
+        for mut world in [failing(), conflicting()] {
+            world.policy.ci_repairs = repairs_max;
+            for n in 1..4 {
+                head(&mut world, n);
+                world.read(n as i64 * 1_000);
+                world.read(n as i64 * 1_000 + 60);
+            }
+            let Occurrence::Error { reason, .. } = &world.events[0].what else {
+                panic!("{:?}", world.events);
+            };
+            assert!(reason.ends_with(often), "{reason}");
+        }
+    }
+}
+
+#[test]
 fn a_conflict_is_mended_while_a_person_has_not_approved_but_not_towards_a_wrong_base() {
     let mut world = conflicting();
     world.policy = Policy::default();

@@ -234,15 +234,8 @@ impl Dispatcher {
             Some(_) => String::new(),
             None => unreadable(&exchange::unreadable(&trees.worker, paths)),
         };
-        if ready.is_empty() {
-            let none = "No requirement is ready";
-            return Ok(Plan::Skip(match note.is_empty() {
-                true => none.to_owned(),
-                false => format!("{none}, and {note}"),
-            }));
-        }
         let is_begun = only.is_some() || source.pipeline_rules().implement == Implement::Auto;
-        let mut begun = 0;
+        let (mut begun, mut is_any_ready) = (0, false);
         for found in ready {
             // Each costs a task. What a run that died here had begun already counts as well.
             let begins = is_begun && begun < MEMBERS_MAX;
@@ -265,10 +258,18 @@ impl Dispatcher {
                 Err(Error::NotNow(why)) => {
                     tracing::warn!(pipeline = %pipeline.id, path, %why, "a requirement is left out");
                 }
-                outcome => begun += usize::from(is_begun_by(pipeline, &outcome?)),
+                outcome => {
+                    let known = outcome?;
+                    let was_begun = is_begun_by(pipeline, &known);
+                    begun += usize::from(was_begun);
+                    is_any_ready |= was_begun || known.state == RequirementState::Ready;
+                }
             }
         }
-        Ok(Plan::Done { note })
+        Ok(match is_any_ready {
+            true => Plan::Done { note },
+            false => none_ready(&note),
+        })
     }
 
     /// Puts a requirement down under its id, or decides about the one that is there.
@@ -354,6 +355,15 @@ fn after_removal(known: &Requirement, job: &Job, now: Timestamp) -> Requirement 
         MemberState::Merged | MemberState::Nothing | MemberState::Open => known.tidied(true, now),
         MemberState::Failed { .. } | MemberState::Refused { .. } => known.tidied(false, now),
     }
+}
+
+/// Nothing is handed on: each requirement that is there asks for deep analysis, was taken before, or waits for a person.
+fn none_ready(note: &str) -> Plan {
+    let none = "No requirement is ready";
+    Plan::Skip(match note.is_empty() {
+        true => none.to_owned(),
+        false => format!("{none}, and {note}"),
+    })
 }
 
 /// Whether a requirement was begun while a run went on.

@@ -665,6 +665,24 @@ fn each_planted_fault_is_found_with_file_and_line() {
 }
 
 #[test]
+fn a_file_of_the_user_that_cannot_be_read_is_not_missing() {
+    for (content, mode, rule) in [
+        (Content::NotText, Mode::File, Rule::NotText),
+        (Content::TooLarge, Mode::File, Rule::NotText),
+        (Content::Text("x".into()), Mode::Link, Rule::Irregular),
+    ] {
+        for file in [CONFIG, PIN] {
+            let odd = entry(mode, content.clone());
+            let findings = at_work().with_entry(file, odd).examine();
+            let found = places(&findings);
+            assert!(found.contains(&(rule, file, 1)), "{found:?}");
+            let is_missing = |it: &&(Rule, &str, usize)| it.0 == Rule::MissingControl;
+            assert_eq!(found.iter().find(is_missing), None, "{found:?}");
+        }
+    }
+}
+
+#[test]
 fn each_rule_has_a_planted_fault() {
     let mut planted: BTreeSet<_> = all().into_iter().map(|(rule, ..)| rule).collect();
     // It takes two trees, and has a test of its own.

@@ -105,10 +105,11 @@ pub(super) fn split(sent: SplitRequest) -> Result<Act, Refused> {
     let part = |part: PartRequest| {
         let of_children = |refused: Refused| refused.about("children");
         fits("summary", &part.summary, TITLE_CHARS_MAX).map_err(of_children)?;
-        criteria(&part.acceptance_criteria).map_err(of_children)?;
+        let acceptance_criteria = part.acceptance_criteria.unwrap_or_default();
+        criteria(&acceptance_criteria).map_err(of_children)?;
         Ok(Part {
             summary: part.summary,
-            acceptance_criteria: part.acceptance_criteria,
+            acceptance_criteria,
         })
     };
     let children: Result<Vec<Part>, Refused> = sent.children.into_iter().map(part).collect();

@@ -295,7 +295,7 @@ pub(super) async fn split(client: &Client, given: Value) -> Result<Value, ToolEr
     let Split { id, children } = read(given)?;
     let part = |part: Part| PartRequest {
         summary: part.summary,
-        acceptance_criteria: part.acceptance_criteria,
+        acceptance_criteria: Some(part.acceptance_criteria),
     };
     let children = children.into_iter().map(part).collect();
     ordered(

@@ -175,16 +175,17 @@ pub struct PartRequest {
     #[schemars(length(min = 1, max = domain::delivery::TITLE_CHARS_MAX))]
     pub summary: String,
     /// When it is done.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    // Without `default`: with it, a list of one text would pass for a part.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = domain::delivery::CRITERIA_MAX))]
-    pub acceptance_criteria: Vec<String>,
+    pub acceptance_criteria: Option<Vec<String>>,
 }
 
 impl From<Part> for PartRequest {
     fn from(part: Part) -> Self {
         Self {
             summary: part.summary,
-            acceptance_criteria: part.acceptance_criteria,
+            acceptance_criteria: Some(part.acceptance_criteria),
         }
     }
 }

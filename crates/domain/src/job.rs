@@ -35,7 +35,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use announcement_counters::{AnnouncementCounters, AnnouncementTopic};
-pub use answered::{Order, answered_since, answers, cause_asks_for, is_answered, is_asked};
+pub use answered::{Order, answered_since, answers, cause_asks_for, is_answered, settles};
 pub use command::{
     ATTEMPTS_MAX, NewJob, PROMPT_BYTES_MAX, REFUSALS_MAX, adopt, create, created, creation_failed,
     linked, pull_settled, start,

@@ -2,7 +2,7 @@
 
 use domain::event::Event;
 use domain::ids::{AgentName, EventId, JobId};
-use domain::job::{Job, Order, answers, is_asked};
+use domain::job::{Job, Order, answers, settles};
 use domain::step::Step;
 use domain::wake::{Channel, Wake, WakeState};
 use jiff::{SignedDuration, Timestamp};
@@ -54,7 +54,7 @@ impl Backend {
         order: Order,
     ) -> Result<Vec<Wake>, Error> {
         let events = self.answered_by(job, order).await?.into_iter();
-        let (asked, told) = events.partition(|event| is_asked(&event.what));
+        let (asked, told) = events.partition(|event| settles(order, &event.what));
         let mut over = self.withdraw(unit, &ids(asked)).await?;
         let held = self.end_wakes(unit, &ids(told), Wake::answered).await?;
         over.extend(held);

@@ -522,22 +522,6 @@ async fn what_cannot_be_started_is_refused_and_names_what_was_meant() {
     read(&world, &["art"], Some("GitHub answered 502")).await;
     let unread = refused(json!({})).await;
     assert_eq!(unread.code(409), "personas_unread");
-    read_of(&world, (&["art"], "50".parse().ok()), None).await;
-    for body in [
-        json!({ "number": 50 }),
-        json!({ "number": 50, "dry_run": true }),
-    ] {
-        let taken = refused(body).await;
-        assert_eq!(taken.code(409), "branch_taken");
-        let told = "git push origin --delete jules-sprint-50-integration";
-        assert!(taken.text.contains(told), "{taken:?}");
-    }
-    change(&world, |source| {
-        source.sprints.parallel = "except=50".parse().unwrap();
-    })
-    .await;
-    let alone = refused(json!({ "number": 50, "dry_run": true })).await;
-    assert_eq!(alone.ok(200)["merges"], "individual");
     read(&world, &["art"], None).await;
     start(&world, &["art"]).await;
     world
@@ -566,6 +550,28 @@ async fn what_cannot_be_started_is_refused_and_names_what_was_meant() {
         assert_eq!(missing.code(404), "no_such_source");
         assert_eq!(missing.json()["next"][0]["advice"], "add_source");
     }
+}
+
+#[tokio::test]
+async fn a_sprint_that_weaves_does_not_start_on_a_branch_that_is_taken() {
+    let world = world().await;
+    read_of(&world, (&["art"], "50".parse().ok()), None).await;
+    for body in [
+        json!({ "number": 50 }),
+        json!({ "number": 50, "dry_run": true }),
+    ] {
+        let taken = world.post(SPRINTS, &body).await;
+        assert_eq!(taken.code(409), "branch_taken");
+        let told = "git push origin --delete jules-sprint-50-integration";
+        assert!(taken.text.contains(told), "{taken:?}");
+    }
+    change(&world, |source| {
+        source.sprints.parallel = "except=50".parse().unwrap();
+    })
+    .await;
+    let dry = json!({ "number": 50, "dry_run": true });
+    let alone = world.post(SPRINTS, &dry).await;
+    assert_eq!(alone.ok(200)["merges"], "individual");
 }
 
 #[tokio::test]

@@ -120,15 +120,9 @@ fn how_the_sprints_of_a_source_go_is_set_and_kept_by_each() {
         .iter()
         .map(|it| &it["state"]);
     assert!(states.eq([&json!("waiting"), &json!("waiting")]), "{begun}");
-    let all = world.json(&[
-        "sprint",
-        "set",
-        REPO,
-        "--at-once",
-        "all",
-        "--parallel",
-        "always",
-    ]);
+    let line = "sprint set --at-once all --parallel always";
+    let line: Vec<&str> = line.split(' ').chain([REPO]).collect();
+    let all = world.json(&line);
     let rules = all["source"]["sprints"].as_object().unwrap();
     assert_eq!(rules.get("at_once"), Some(&Value::Null), "{all}");
     let shown = world.run(&["source", "show", REPO]).ok().stdout;

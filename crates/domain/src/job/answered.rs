@@ -142,13 +142,12 @@ pub fn is_answered(job: &Job, event: &Event) -> bool {
     }
 }
 
-/// Whether an event is a question or a plan: once that is answered there is nothing left to decide, so whoever has not got it
-/// need not know of it.
-pub fn is_asked(what: &Occurrence) -> bool {
+/// Whether an order about what an event asks for leaves nothing to decide, so that an agent that has not got it need not know of
+/// it. A message about a plan does not: the same plan may wait on.
+pub fn settles(order: Order, what: &Occurrence) -> bool {
     match what {
-        Occurrence::Question { .. }
-        | Occurrence::PlanApproval { .. }
-        | Occurrence::UnreviewedPlan { .. } => true,
+        Occurrence::Question { .. } => true,
+        Occurrence::PlanApproval { .. } | Occurrence::UnreviewedPlan { .. } => order != Order::Say,
         Occurrence::UnexpectedPush { .. }
         | Occurrence::Completed { .. }
         | Occurrence::Error { .. }

@@ -38,6 +38,23 @@ fn plans_are_shown_once_to_whom_the_policy_names() {
 }
 
 #[test]
+fn a_message_settles_a_question_and_no_plan() {
+    let mut plan = waiting(PlanApproval::Agent);
+    plan.poll(10, WAITING);
+    let mut question = Story::new();
+    question.log = vec![agent("a1", 5)];
+    question.poll(10, "AWAITING_USER_FEEDBACK");
+    for (order, of_plan) in [
+        (Order::Say, false),
+        (Order::Approve, true),
+        (Order::Cancel, true),
+    ] {
+        assert_eq!(settles(order, &plan.events[0].what), of_plan, "{order:?}");
+        assert!(settles(order, &question.events[0].what), "{order:?}");
+    }
+}
+
+#[test]
 fn by_policy_a_plan_is_approved_once_and_nobody_is_told() {
     let mut story = waiting(PlanApproval::Auto);
     for second in 10..50 {

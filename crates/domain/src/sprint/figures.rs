@@ -58,7 +58,9 @@ impl Figures {
                 | MemberState::Conflicted
                 | MemberState::Unresolved
                 | MemberState::Delegated
-                | MemberState::Rerunning => figures.skipped += u32::from(sprint.is_over()),
+                | MemberState::Rerunning => {
+                    figures.skipped += u32::from(sprint.leaves_out(member));
+                }
             }
         }
         figures.merged = match sprint.is_woven() && !sprint.merged {

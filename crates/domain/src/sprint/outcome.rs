@@ -83,9 +83,14 @@ impl SprintMember {
 }
 
 impl Sprint {
-    /// One word for how far a member is. One that was not through when the sprint ended waits for nothing, and its job is over.
+    /// Whether a member was not through when the sprint ended: it waits for nothing, and its job is over.
+    pub(super) fn leaves_out(&self, member: &SprintMember) -> bool {
+        self.is_over() && member.is_open()
+    }
+
+    /// One word for how far a member is.
     pub fn word_of(&self, member: &SprintMember) -> &'static str {
-        match self.is_over() && member.is_open() {
+        match self.leaves_out(member) {
             true => "left_out",
             false => member.state.word(),
         }

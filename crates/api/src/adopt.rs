@@ -11,9 +11,9 @@ use engine::jobs::adoption::{Adopted, Adoption};
 
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Sent};
-use crate::http_api::{ApiInner, SharedState};
 use crate::jobs::not_created;
 use crate::refusal::Refused;
+use crate::state::{ApiInner, SharedState};
 use crate::{outcome, reach, view};
 
 /// `POST /jobs/adopt`: 200 with the job, 409 when the session may not be adopted, 202 while it is still unread.

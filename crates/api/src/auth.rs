@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, Method, StatusCode};
@@ -14,84 +15,17 @@ use domain::ids::{AgentName, PersonaName, TokenName};
 use domain::redact::presentable;
 use domain::token::{self, Scope, Token, TokenRejection};
 use jiff::Timestamp;
-use secrecy::{ExposeSecret, SecretString};
-use sha2::{Digest, Sha256};
-use subtle::{Choice, ConstantTimeEq};
+use subtle::ConstantTimeEq;
 
-use crate::http_api::ApiInner;
-use crate::live::LiveSecret;
-use crate::pages::SealKey;
 use crate::refusal::Refused;
 use crate::routes;
+use crate::state::ApiInner;
 
 /// Longest name of who is said to give an order, in characters.
 const BY_CHARS_MAX: usize = 80;
 
 /// What the installation's own tokens are called in the log of mail.
 const INSTALLATION: &str = "installation";
-
-/// Accepted tokens.
-pub(crate) struct Tokens {
-    /// Tokens configured at the start.
-    pub(crate) fixed: Digests,
-    /// What seals sessions of the dashboard, of the same tokens.
-    pub(crate) fixed_keys: Vec<SealKey>,
-    /// What is kept where secrets are, and may change there.
-    pub(crate) kept: Option<LiveSecret>,
-}
-
-impl Tokens {
-    async fn open_for(&self, given: &str) -> bool {
-        if self.fixed.hold(given) {
-            return true;
-        }
-        let Some(kept) = &self.kept else {
-            return false;
-        };
-        Digests::digest_all(&kept.live_secrets().await).hold(given)
-            || Digests::digest_all(&kept.read_again().await).hold(given)
-    }
-
-    /// The first of the installation's tokens whose key is the wanted one.
-    pub(crate) async fn sealed_by(&self, is_wanted: impl Fn(&SealKey) -> bool) -> Option<SealKey> {
-        if let Some(key) = self.fixed_keys.iter().find(|key| is_wanted(key)) {
-            return Some(key.clone());
-        }
-        let kept = self.kept.as_ref()?;
-        let cached = SealKey::derive_all(&kept.live_secrets().await);
-        if let Some(key) = cached.into_iter().find(&is_wanted) {
-            return Some(key);
-        }
-        let read = SealKey::derive_all(&kept.read_again().await);
-        read.into_iter().find(&is_wanted)
-    }
-}
-
-/// Digests of tokens: of equal length, so that comparing them reveals nothing about a token.
-pub(crate) struct Digests(Vec<[u8; 32]>);
-
-impl Digests {
-    /// An empty token opens nothing.
-    pub(crate) fn digest_all(tokens: &[SecretString]) -> Self {
-        let tokens = tokens.iter().map(|token| token.expose_secret().trim());
-        let named = tokens.filter(|token| !token.is_empty());
-        Self(named.map(digest).collect())
-    }
-
-    fn hold(&self, given: &str) -> bool {
-        let given = digest(given);
-        let mut matches = Choice::from(0);
-        for token in &self.0 {
-            // No early return: the duration must not reveal which token matched.
-            matches |= token.ct_eq(&given);
-        }
-        bool::from(matches)
-    }
-}
-
-fn digest(text: &str) -> [u8; 32] {
-    Sha256::digest(text.as_bytes()).into()
-}
 
 /// An authenticated caller, and its scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -288,6 +222,9 @@ impl AuthenticatedCaller {
         Err(refused.advising(&[Advice::CreateToken.about(&needed)]))
     }
 }
+
+/// The sender of an order, and the request's headers.
+pub(crate) type OrderCaller = (Extension<AuthenticatedCaller>, HeaderMap);
 
 /// Lets a request pass only with a token that allows it, before reading anything else of it.
 pub(crate) async fn require_token(

@@ -17,6 +17,9 @@ use tokio::time::timeout;
 
 use crate::refusal::Refused;
 
+/// Longest body of an order, in bytes: the longest prompt fits with any escaping.
+pub const JOB_BODY_BYTES_MAX: usize = 1024 * 1024;
+
 /// Longest part of an unknown name that an answer repeats, in characters.
 pub(crate) const SHOWN_CHARS_MAX: usize = 80;
 
@@ -70,10 +73,7 @@ fn foreign() -> Refused {
 fn not_whole(rejection: &BytesRejection) -> Refused {
     match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => {
-            let detail = format!(
-                "the body is longer than {} bytes",
-                crate::JOB_BODY_BYTES_MAX
-            );
+            let detail = format!("the body is longer than {JOB_BODY_BYTES_MAX} bytes");
             Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &detail)
         }
         _ => {

@@ -18,9 +18,9 @@ use engine::deliveries::DeliveryShown;
 
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts};
-use crate::http_api::{ApiInner, SharedState};
 use crate::query::QueryPairs;
 use crate::refusal::Refused;
+use crate::state::{ApiInner, SharedState};
 
 pub(crate) use create::create;
 pub(crate) use instead::{approve_instead, cancel_instead, merge_instead, retry_instead};

@@ -12,9 +12,9 @@ use engine::events::{EventList, EventQuery};
 
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts};
-use crate::http_api::{ApiInner, SharedState};
 use crate::query;
 use crate::refusal::Refused;
+use crate::state::{ApiInner, SharedState};
 
 /// `GET /events?after=&job=&open=&limit=&wait_seconds=`.
 pub(crate) async fn events(

@@ -17,8 +17,8 @@ use jiff::SignedDuration;
 
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, Sent};
-use crate::http_api::{ApiInner, SharedState};
 use crate::refusal::Refused;
+use crate::state::{ApiInner, SharedState};
 
 /// The reason of a return without one.
 const NO_WORDS: &str = "it was given back without a reason";

@@ -24,8 +24,8 @@ use sha2::{Digest, Sha256};
 
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, SHOWN_CHARS_MAX, Sent};
-use crate::http_api::{ApiInner, SharedState};
 use crate::refusal::Refused;
+use crate::state::{ApiInner, SharedState};
 use crate::{query, reach, view};
 
 /// `POST /jobs`.

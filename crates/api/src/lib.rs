@@ -5,6 +5,9 @@
 
 mod http_api;
 mod routes;
+mod state;
+mod tokens;
+mod verb;
 
 mod readings;
 mod refusal;
@@ -43,9 +46,11 @@ mod workers;
 
 mod webhook;
 
-pub use http_api::{ApiState, JOB_BODY_BYTES_MAX, router};
+pub use body::JOB_BODY_BYTES_MAX;
+pub use http_api::{router, webhook_router};
 pub use live::{SECRET_KEPT, SECRET_READ_AGAIN};
 pub use routes::{
     Caller, Method, Parameter, ParameterType, RequestBody, ResponseBody, Route, page_routes, routes,
 };
-pub use webhook::{WEBHOOK_BODY_BYTES_MAX, WebhookApi, WebhookCounters, webhook_router};
+pub use state::ApiState;
+pub use webhook::{WEBHOOK_BODY_BYTES_MAX, WebhookApi, WebhookCounters};

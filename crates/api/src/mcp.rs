@@ -25,9 +25,9 @@ use tower::ServiceExt;
 
 use crate::auth;
 use crate::body::{BODY_WITHIN, too_slow};
-use crate::http_api::ApiInner;
 use crate::query;
 use crate::refusal::Refused;
+use crate::state::ApiInner;
 
 /// The only method that is served.
 const ONLY: HeaderValue = HeaderValue::from_static("POST");

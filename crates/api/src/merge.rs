@@ -17,8 +17,8 @@ use jiff::Timestamp;
 
 use crate::auth::AuthenticatedCaller;
 use crate::deliveries::merge_instead;
-use crate::http_api::ApiInner;
 use crate::refusal::Refused;
+use crate::state::ApiInner;
 use crate::{outcome, view};
 
 /// State of a pull request after its approval.

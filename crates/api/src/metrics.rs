@@ -14,8 +14,8 @@ use engine::sprints::SprintStatus;
 use engine::status::{AccountStatus, HookStatus, Status};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::http_api::SharedState;
 use crate::refusal::Refused;
+use crate::state::SharedState;
 
 /// The content type of the answer.
 const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";

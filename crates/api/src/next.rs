@@ -3,7 +3,7 @@
 use client::wire;
 use domain::advice::{Advice, Next};
 
-use crate::orders::Verb;
+use crate::verb::Verb;
 
 /// Who must act where the API has no route.
 const OPERATOR: &str = "the operator of Gaffer";

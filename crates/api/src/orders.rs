@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use axum::{Extension, Json};
@@ -12,72 +12,13 @@ use domain::effect::Action;
 use domain::redact::presentable;
 use sha2::{Digest, Sha256};
 
-use crate::auth::AuthenticatedCaller;
+use crate::auth::{AuthenticatedCaller, OrderCaller};
 use crate::body::{self, Parts, Sent};
 use crate::deliveries::{approve_instead, cancel_instead, retry_instead};
-use crate::http_api::{ApiInner, SharedState};
 use crate::refusal::Refused;
+use crate::state::{ApiInner, SharedState};
+use crate::verb::Verb;
 use crate::{merge, outcome, reach, register, view};
-
-/// What can be ordered of a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verb {
-    /// Send a message to its session.
-    Say,
-    /// Approve its plan.
-    Approve,
-    /// Merge its pull request.
-    Merge,
-    /// Call it off.
-    Cancel,
-    /// Give it another session.
-    Retry,
-    /// Watch it, and store notes about it.
-    Register,
-}
-
-impl Verb {
-    /// All of them.
-    pub(crate) const ALL: [Self; 6] = [
-        Self::Say,
-        Self::Approve,
-        Self::Merge,
-        Self::Cancel,
-        Self::Retry,
-        Self::Register,
-    ];
-
-    /// Where it is ordered: with a slash, and with a colon.
-    pub(crate) const fn paths(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Say => ("/jobs/{job}/messages", "/jobs/{job}:say"),
-            Self::Approve => ("/jobs/{job}/approve", "/jobs/{job}:approve"),
-            Self::Merge => ("/jobs/{job}/merge", "/jobs/{job}:merge"),
-            Self::Cancel => ("/jobs/{job}/cancel", "/jobs/{job}:cancel"),
-            Self::Retry => ("/jobs/{job}/retry", "/jobs/{job}:retry"),
-            Self::Register => ("/jobs/{job}/register", "/jobs/{job}:register"),
-        }
-    }
-
-    /// The word after the colon.
-    fn word(self) -> &'static str {
-        let (_, colon) = self.paths();
-        colon.rsplit_once(':').map_or("", |(_, word)| word)
-    }
-
-    fn parse(word: &str) -> Result<Self, Refused> {
-        let verb = Self::ALL.into_iter().find(|verb| verb.word() == word);
-        verb.ok_or_else(|| {
-            let words: Vec<_> = Self::ALL.iter().map(|verb| verb.word()).collect();
-            let word = presentable(word, 80);
-            let detail = format!("`{word}` is no order; there are {}", words.join(", "));
-            Refused::new(StatusCode::NOT_FOUND, "no_such_verb", &detail)
-        })
-    }
-}
-
-/// The sender of an order, and the request's headers.
-pub(crate) type OrderCaller = (Extension<AuthenticatedCaller>, HeaderMap);
 
 /// What serves an order in the spelling with a slash.
 pub(crate) fn order(verb: Verb) -> MethodRouter<Arc<ApiInner>> {
@@ -107,7 +48,18 @@ pub(crate) async fn by_colon(
         let detail = "an order names its verb: `POST /jobs/{id}:say` and so on";
         return Err(Refused::new(StatusCode::NOT_FOUND, "no_such_verb", detail));
     };
-    carry_out(&api, Verb::parse(word)?, name, (&sender, sent)).await
+    carry_out(&api, parse(word)?, name, (&sender, sent)).await
+}
+
+/// The order that a word after a colon means.
+fn parse(word: &str) -> Result<Verb, Refused> {
+    let verb = Verb::ALL.into_iter().find(|verb| verb.word() == word);
+    verb.ok_or_else(|| {
+        let words: Vec<_> = Verb::ALL.iter().map(|verb| verb.word()).collect();
+        let word = presentable(word, 80);
+        let detail = format!("`{word}` is no order; there are {}", words.join(", "));
+        Refused::new(StatusCode::NOT_FOUND, "no_such_verb", &detail)
+    })
 }
 
 async fn carry_out(

@@ -13,8 +13,8 @@ use engine::jobs::EffectRef;
 use engine::keys;
 
 use crate::body::{self, Parts};
-use crate::http_api::{ApiInner, SharedState};
 use crate::refusal::Refused;
+use crate::state::{ApiInner, SharedState};
 use crate::view::{self, SHORT_CHARS_MAX};
 
 /// `GET /jobs/{id}/effects/{effect_id}`.

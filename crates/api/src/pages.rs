@@ -23,8 +23,7 @@ use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Extension, Router};
 
-use crate::http_api::{ApiInner, SharedState};
-use crate::routes;
+use crate::state::{ApiInner, SharedState};
 use inside::Inside;
 
 pub(crate) use board::board;
@@ -33,9 +32,6 @@ pub(crate) use entry::{enter, link, sign_in, sign_in_page, sign_out};
 pub(crate) use operation::{accounts, pipelines, sources, wakes, workers};
 pub(crate) use run::run;
 pub(crate) use seal::SealKey;
-
-/// The routes that pages are made of.
-pub(crate) type Rooms = Extension<Arc<Inside>>;
 
 /// Longest form, in bytes: the longest plan, each byte of it escaped.
 const FORM_BYTES_MAX: usize = 64 * 1024;
@@ -52,11 +48,14 @@ const GUARDS: [(HeaderName, &str); 3] = [
     (REFERRER_POLICY, "same-origin"),
 ];
 
-/// The pages, for those who sign in.
-pub(crate) fn router(api: &Arc<ApiInner>) -> Router<Arc<ApiInner>> {
-    let inside = Arc::new(Inside::new(api.clone()));
-    routes::served(routes::pages::ROWS)
-        .method_not_allowed_fallback(nowhere)
+/// The pages, for those who sign in: `rows` serves them, and they are made of what the routes of `inside` answer.
+pub(crate) fn router(
+    api: &Arc<ApiInner>,
+    rows: Router<Arc<ApiInner>>,
+    inside: fn() -> Router<Arc<ApiInner>>,
+) -> Router<Arc<ApiInner>> {
+    let inside = Arc::new(Inside::new(api.clone(), inside));
+    rows.method_not_allowed_fallback(nowhere)
         .layer(Extension(inside))
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .layer(from_fn(guarded))

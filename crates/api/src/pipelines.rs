@@ -25,10 +25,10 @@ use engine::pipelines::PipelineOrder;
 
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, SHOWN_CHARS_MAX, Sent};
-use crate::http_api::{ApiInner, SharedState};
 use crate::query::{self, QueryPairs};
 use crate::reach;
 use crate::refusal::Refused;
+use crate::state::{ApiInner, SharedState};
 
 /// `POST /api/pipelines`.
 pub(crate) async fn start(

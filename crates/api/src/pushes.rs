@@ -12,8 +12,8 @@ use domain::ids::SessionId;
 use engine::backend::Error;
 
 use crate::body::{self, Sent};
-use crate::http_api::SharedState;
 use crate::refusal::Refused;
+use crate::state::SharedState;
 
 /// 202 with the session's job, 404 when it belongs to none of ours.
 pub(crate) async fn pushed(State(api): SharedState, sent: Sent) -> Result<Response, Refused> {

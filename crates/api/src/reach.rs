@@ -6,8 +6,8 @@ use engine::backend::Error;
 use engine::deliveries::DeliveryShown;
 
 use crate::auth::AuthenticatedCaller;
-use crate::http_api::ApiInner;
 use crate::refusal::Refused;
+use crate::state::ApiInner;
 
 /// Refuses the token of another agent than that of a source. People may order anywhere.
 pub(crate) async fn must_reach(

@@ -13,9 +13,9 @@ use engine::readings::ReadMessages;
 use engine::settings::ReadArtifacts;
 
 use crate::body::Parts;
-use crate::http_api::{ApiInner, SharedState};
 use crate::jobs::named;
 use crate::refusal::Refused;
+use crate::state::{ApiInner, SharedState};
 use crate::{query, view};
 
 /// `GET /jobs/{id}`, and with `?fresh=1` as Jules shows it now.

@@ -10,9 +10,9 @@ use engine::backend::Error;
 
 use crate::adopt;
 use crate::auth::AuthenticatedCaller;
-use crate::http_api::ApiInner;
 use crate::reach;
 use crate::refusal::Refused;
+use crate::state::ApiInner;
 
 /// `POST /jobs/{id}:register`: 200 once it is watched, 202 while a session has not been read yet.
 pub(crate) async fn register(

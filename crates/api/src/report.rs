@@ -10,9 +10,9 @@ use engine::ports::Budget;
 use engine::sources::UnreadIssues;
 use engine::status::{AccountStatus, GitHubStatus, HookStatus, WebhookFeedStatus};
 
-use crate::http_api::SharedState;
 use crate::refusal::Refused;
 use crate::sprints;
+use crate::state::SharedState;
 use crate::view::reasoned;
 
 /// `GET /healthz`.

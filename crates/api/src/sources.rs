@@ -18,10 +18,10 @@ use engine::sources::{SourceRefused, SourceUse};
 
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, Sent};
-use crate::http_api::{ApiInner, SharedState};
 use crate::outcome;
 use crate::reach;
 use crate::refusal::Refused;
+use crate::state::{ApiInner, SharedState};
 use crate::view::SHORT_CHARS_MAX;
 
 /// `GET /api/sources`.

@@ -21,9 +21,9 @@ use sha2::{Digest, Sha256};
 
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, SHOWN_CHARS_MAX, Sent};
-use crate::http_api::{ApiInner, SharedState};
 use crate::query::{self, QueryPairs};
 use crate::refusal::Refused;
+use crate::state::{ApiInner, SharedState};
 use crate::{reach, sources};
 
 pub(crate) use view::glimpse;

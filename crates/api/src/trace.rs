@@ -9,7 +9,7 @@ use axum::response::Response;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use crate::http_api::ApiInner;
+use crate::state::ApiInner;
 
 /// Carries the name of a request, on the way in if the caller has one, and on the way out.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

@@ -20,9 +20,9 @@ use engine::waits::Waits;
 use engine::why::Reasoned;
 use jiff::Timestamp;
 
-use crate::http_api::ApiInner;
 use crate::next;
 use crate::refusal::Refused;
+use crate::state::ApiInner;
 
 /// Longest question, in characters: as much as is kept of it.
 const QUESTION_CHARS_MAX: usize = 8_000;

@@ -5,7 +5,6 @@ mod counters;
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::WWW_AUTHENTICATE;
 use axum::http::{HeaderMap, StatusCode};
@@ -18,10 +17,8 @@ use github::webhook::{
 };
 use jiff::SignedDuration;
 
-use crate::http_api::no_such_method;
 use crate::live::LiveSecret;
 use crate::refusal::Refused;
-use crate::routes;
 use body::Bodies;
 
 pub use counters::WebhookCounters;
@@ -67,18 +64,6 @@ enum Received {
 }
 
 /// `POST /github/webhook`.
-pub fn webhook_router(api: WebhookApi) -> Router {
-    let secrets = api.secrets.clone();
-    let live = LiveSecret::new(SecretName::Webhook, secrets, api.clock.clone());
-    routes::served(routes::HOOKS)
-        .method_not_allowed_fallback(no_such_method)
-        .with_state(Arc::new(WebhookInner {
-            api,
-            live,
-            bodies: Bodies::default(),
-        }))
-}
-
 pub(crate) async fn deliver(State(inner): State<Hooks>, request: Request) -> Response {
     let received = inner.receive(request).await;
     let counters = &inner.api.counters;
@@ -137,6 +122,17 @@ fn refusal(status: StatusCode) -> Refused {
 }
 
 impl WebhookInner {
+    /// It reads no secret before the first delivery comes.
+    pub(crate) fn new(api: WebhookApi) -> Self {
+        let secrets = api.secrets.clone();
+        let live = LiveSecret::new(SecretName::Webhook, secrets, api.clock.clone());
+        Self {
+            api,
+            live,
+            bodies: Bodies::default(),
+        }
+    }
+
     /// Checks a signature against the cached secrets, and after a mismatch against freshly read ones.
     async fn verify(&self, signature: &str, raw: &[u8]) -> Result<(), Rejected> {
         match verify(&self.live.live_secrets().await, Some(signature), raw) {

@@ -8,8 +8,8 @@ use domain::intake::ReadingResult;
 use domain::redact::presentable;
 use domain::webhook_activity;
 
-use crate::http_api::{ApiInner, SharedState};
 use crate::refusal::Refused;
+use crate::state::{ApiInner, SharedState};
 use crate::view::SHORT_CHARS_MAX;
 
 /// How the sources and the reading of their issues do.

@@ -16,8 +16,8 @@ use sha2::{Digest, Sha256};
 use super::{refused, requests, shown};
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Sent};
-use crate::http_api::{ApiInner, SharedState};
 use crate::refusal::Refused;
+use crate::state::{ApiInner, SharedState};
 use crate::{outcome, reach};
 
 /// Hex digits of a delivery's id.

@@ -18,12 +18,11 @@ use engine::jobs::adoption::Adoption;
 use super::orders::{command, command_id, no_delivery, text_of};
 use super::{named, requests, runs, shown};
 use crate::adopt;
-use crate::auth::AuthenticatedCaller;
+use crate::auth::{AuthenticatedCaller, OrderCaller};
 use crate::body::{self, Parts, Sent};
-use crate::http_api::{ApiInner, SharedState};
-use crate::orders::OrderCaller;
 use crate::reach;
 use crate::refusal::Refused;
+use crate::state::{ApiInner, SharedState};
 
 /// The path on which an execution is asked for.
 pub(crate) const fn path(wanted: Execution) -> &'static str {

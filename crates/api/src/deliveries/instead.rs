@@ -12,8 +12,8 @@ use jiff::Timestamp;
 
 use super::orders::{DeliveryVerb, command_id, text_of};
 use crate::auth::AuthenticatedCaller;
-use crate::http_api::ApiInner;
 use crate::refusal::Refused;
+use crate::state::ApiInner;
 use crate::{outcome, view};
 
 /// Who orders, and the name under which the order is carried out once.

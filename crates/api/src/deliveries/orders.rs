@@ -15,12 +15,11 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
 use super::{named, requests, shown, view};
-use crate::auth::AuthenticatedCaller;
+use crate::auth::{AuthenticatedCaller, OrderCaller};
 use crate::body::{self, Parts, Sent};
-use crate::http_api::{ApiInner, SharedState};
-use crate::orders::OrderCaller;
 use crate::reach;
 use crate::refusal::Refused;
+use crate::state::{ApiInner, SharedState};
 
 /// What can be ordered of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

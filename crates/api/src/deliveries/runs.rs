@@ -13,10 +13,10 @@ use engine::deliveries::{RunTranscript, TranscriptAnswer};
 
 use super::view;
 use crate::body::{self, Parts};
-use crate::http_api::{ApiInner, SharedState};
 use crate::query;
 use crate::readings::{later, unread};
 use crate::refusal::Refused;
+use crate::state::{ApiInner, SharedState};
 use crate::view::SHORT_CHARS_MAX;
 
 /// The name of a delivery's newest run that has something to show.

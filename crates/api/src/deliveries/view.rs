@@ -20,9 +20,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::auth::AuthenticatedCaller;
-use crate::http_api::ApiInner;
 use crate::reach;
 use crate::refusal::Refused;
+use crate::state::ApiInner;
 use crate::view::{self, SHORT_CHARS_MAX};
 
 /// Longest text of several lines, such as a plan, in characters: as much as is kept of it.

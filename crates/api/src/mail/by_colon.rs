@@ -9,8 +9,8 @@ use domain::redact::presentable;
 use super::{MessagePath, read, tag, trash, untrash};
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, SHOWN_CHARS_MAX, Sent};
-use crate::http_api::SharedState;
 use crate::refusal::Refused;
+use crate::state::SharedState;
 
 /// `POST /api/mail/{owner}/{name}/{persona}/{message}:{verb}`.
 pub(crate) async fn by_colon(

@@ -12,8 +12,8 @@ use axum::response::{Html, IntoResponse, Response};
 use dashboard::{Asset, Frame, Live, Page, SignIn};
 
 use super::session::{self, Session, way_on};
-use crate::http_api::ApiInner;
 use crate::refusal::Refused;
+use crate::state::ApiInner;
 
 /// Pages tell what is the case now: neither the browser nor anything between keeps them.
 const NOT_KEPT: (axum::http::HeaderName, &str) = (CACHE_CONTROL, "no-store");

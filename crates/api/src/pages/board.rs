@@ -5,12 +5,11 @@ use axum::response::Response;
 use client::wire::{DELIVERIES_LIMIT_MAX, Deliveries, DeliveryCard, Status};
 use dashboard::{Board, Frame, Page};
 
-use super::Rooms;
 use super::answer::Asked;
-use super::inside::Inside;
+use super::inside::{Inside, Rooms};
 use super::live::{self, NoPage};
 use super::session::Session;
-use crate::http_api::SharedState;
+use crate::state::SharedState;
 
 /// How many deliveries a board asks for: each is read with its job and its pull request.
 const CARDS: u32 = 100;

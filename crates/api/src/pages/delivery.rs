@@ -12,16 +12,15 @@ use dashboard::{Delivery, Frame, Page};
 use domain::delivery::{Verdict, typed_parts};
 use domain::ids::{CommitSha, DeliveryId, PlanId};
 
-use super::Rooms;
 use super::answer::{self, Asked};
 use super::entry::{Fields, SentForm, fields};
-use super::inside::{Inside, no_page};
+use super::inside::{Inside, Rooms, no_page};
 use super::live::{self, NoPage};
 use super::session::{self, Session};
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts};
-use crate::http_api::SharedState;
 use crate::refusal::Refused;
+use crate::state::SharedState;
 
 /// In the query of the page after a form that came too late.
 const MOVED: &str = "moved";

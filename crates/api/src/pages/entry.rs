@@ -18,8 +18,8 @@ use super::seal::{Purpose, digest};
 use super::session;
 use crate::auth::{self, AuthenticatedCaller};
 use crate::body::{BODY_WITHIN, too_slow};
-use crate::http_api::SharedState;
 use crate::refusal::Refused;
+use crate::state::SharedState;
 
 /// The fields of a form.
 pub(crate) type Fields = BTreeMap<String, String>;

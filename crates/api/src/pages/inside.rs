@@ -2,19 +2,18 @@
 
 use std::sync::{Arc, OnceLock};
 
-use axum::Router;
 use axum::body::{self, Body};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, Request, StatusCode};
+use axum::{Extension, Router};
 use client::wire::{IDEMPOTENCY_KEY, Problem};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tower::ServiceExt;
 
 use crate::auth::{AuthenticatedCaller, needed};
-use crate::http_api::ApiInner;
 use crate::refusal::Refused;
-use crate::routes;
+use crate::state::ApiInner;
 
 /// Longest answer that a page is made of, in bytes: as long as a client elsewhere reads.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -22,13 +21,18 @@ const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// The routes for callers with a token, made at the first page: a function starts without them.
 pub(crate) struct Inside {
     api: Arc<ApiInner>,
+    rows: fn() -> Router<Arc<ApiInner>>,
     routes: OnceLock<Router>,
 }
 
+/// The routes that pages are made of.
+pub(crate) type Rooms = Extension<Arc<Inside>>;
+
 impl Inside {
-    pub(crate) fn new(api: Arc<ApiInner>) -> Self {
+    pub(crate) fn new(api: Arc<ApiInner>, rows: fn() -> Router<Arc<ApiInner>>) -> Self {
         Self {
             api,
+            rows,
             routes: OnceLock::new(),
         }
     }
@@ -103,9 +107,7 @@ impl Inside {
         caller.must(needed(request.method()))?;
         request.extensions_mut().insert(caller.clone());
         let routes = self.routes.get_or_init(|| {
-            let routes = routes::served(routes::CLOSED)
-                .merge(routes::served(routes::deliveries::ROWS))
-                .fallback(|| async { no_page() });
+            let routes = (self.rows)().fallback(|| async { no_page() });
             routes.with_state(self.api.clone())
         });
         let Ok(response) = routes.clone().oneshot(request).await;

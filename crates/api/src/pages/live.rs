@@ -11,8 +11,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::answer::{self, Asked};
 use super::session::{self, Session};
-use crate::http_api::ApiInner;
 use crate::refusal::Refused;
+use crate::state::ApiInner;
 
 /// Longest time that an answer is held open: shorter than what stands between us and a browser allows.
 const HELD_MAX: Duration = Duration::from_secs(20);

@@ -9,11 +9,11 @@ use domain::wake::Wake;
 use engine::backend::Error;
 use engine::dead_letters::{self, DeadLetterQueue, DeadLetterView};
 
-use super::Rooms;
 use super::answer::Asked;
+use super::inside::Rooms;
 use super::live::{self, NoPage};
-use crate::http_api::{ApiInner, SharedState};
 use crate::refusal::Refused;
+use crate::state::{ApiInner, SharedState};
 use crate::workers::source_states;
 
 /// How many wakes are shown.

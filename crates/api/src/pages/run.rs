@@ -6,13 +6,12 @@ use client::wire::{DeliveryRun, TRANSCRIPT_PAGE_MAX};
 use dashboard::{Frame, Page, Transcript};
 use domain::ids::{DeliveryId, RunId};
 
-use super::Rooms;
 use super::answer::Asked;
-use super::inside::{Inside, no_page};
+use super::inside::{Inside, Rooms, no_page};
 use super::live::{self, NoPage};
 use super::session::Session;
 use crate::body::{self, Parts};
-use crate::http_api::SharedState;
+use crate::state::SharedState;
 
 /// Which run, and which page of its transcript.
 #[derive(Clone)]

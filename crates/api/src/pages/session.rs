@@ -9,8 +9,8 @@ use subtle::ConstantTimeEq;
 
 use super::seal::{Purpose, SESSION_FOR, SealKey, Sealed};
 use crate::auth::AuthenticatedCaller;
-use crate::http_api::ApiInner;
 use crate::refusal::Refused;
+use crate::state::ApiInner;
 
 /// The cookie where the connection is encrypted: the browser then takes it from this host only.
 const COOKIE_NAME: &str = "__Host-gaffer";

@@ -10,9 +10,9 @@ use domain::pipeline::Requirement;
 use super::{must_repo, named_repo, no_such, view};
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, Sent};
-use crate::http_api::{ApiInner, SharedState};
 use crate::query::{self, QueryPairs};
 use crate::refusal::Refused;
+use crate::state::{ApiInner, SharedState};
 use crate::{reach, sources};
 
 /// `GET /api/requirements`.

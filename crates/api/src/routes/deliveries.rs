@@ -6,11 +6,11 @@ use axum::routing::{get, patch, post};
 use domain::delivery::Execution;
 
 use super::parameter::{DELIVERIES, DELIVERY_EVENTS, KEY, TRANSCRIPT_PAGE};
-use super::{RequestBody, ResponseBody, Row};
+use super::route::{RequestBody, ResponseBody, Row};
 use crate::deliveries::{self, DeliveryVerb, executions, runs};
 use crate::document;
 use crate::events;
-use crate::http_api::ApiInner;
+use crate::state::ApiInner;
 
 use ResponseBody::{Json, Text};
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::routing::{get, post};
 
 use super::parameter::{KEY, MAIL_LOG_PAGE, MAILBOX};
-use super::{RequestBody, ResponseBody, Row};
-use crate::http_api::ApiInner;
+use super::route::{RequestBody, ResponseBody, Row};
 use crate::mail;
+use crate::state::ApiInner;
 
 use ResponseBody::Json;
 

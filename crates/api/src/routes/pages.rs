@@ -3,9 +3,9 @@
 use axum::routing::{get, post};
 use domain::token::Scope;
 
-use super::ResponseBody::{Nothing, Page};
+use super::route::ResponseBody::{Nothing, Page};
+use super::route::{Caller, RequestBody, Row};
 use super::table::ApiRow;
-use super::{Caller, RequestBody, Row};
 use crate::pages;
 
 /// The dashboard, for people.

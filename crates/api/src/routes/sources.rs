@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::routing::{delete, get, patch, post};
 
-use super::{RequestBody, ResponseBody, Row};
-use crate::http_api::ApiInner;
+use super::route::{RequestBody, ResponseBody, Row};
+use crate::state::ApiInner;
 use crate::{sources, workers};
 
 use ResponseBody::Json;

@@ -7,9 +7,10 @@ use axum::routing::{get, post};
 use domain::token::Scope;
 
 use super::parameter::{EVENTS, FRESH, JOBS, KEY, PIECE, PULLS, SAID, TOOLSETS};
-use super::{Caller, Method, RequestBody, ResponseBody, Route, Row};
-use crate::http_api::ApiInner;
-use crate::orders::{Verb, order};
+use super::route::{Caller, Method, RequestBody, ResponseBody, Route, Row};
+use crate::orders::order;
+use crate::state::ApiInner;
+use crate::verb::Verb;
 use crate::{
     adopt, document, events, inbox, jobs, metrics, outcome, pages, pushes, readings, report,
     webhook,

@@ -159,7 +159,7 @@ fn only_the_table_makes_routes() {
             "src/http_api.rs: .route(routes::TOOLS.path, tools)",
             "src/http_api.rs: .route(routes::mail::ONE, post(mail::by_colon))",
             "src/http_api.rs: .route(routes::sprints::ONE, post(sprints::by_colon))",
-            "src/routes.rs: router.route(row.route.path, (row.serve)())",
+            "src/routes/route.rs: router.route(row.route.path, (row.serve)())",
         ]
     );
 }

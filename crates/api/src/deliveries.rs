@@ -23,7 +23,9 @@ use crate::refusal::Refused;
 use crate::state::{ApiInner, SharedState};
 
 pub(crate) use create::create;
-pub(crate) use instead::{approve_instead, cancel_instead, merge_instead, retry_instead};
+pub(crate) use instead::{
+    NamedCaller, approve_instead, cancel_instead, merge_instead, retry_instead,
+};
 pub(crate) use orders::{DeliveryVerb, edit, order};
 pub(crate) use query::NEEDS;
 

@@ -44,7 +44,7 @@ pub(crate) async fn take(
     // Read before anything is taken: a taken wake must reach its caller.
     let known = api.backend.store.agent(&agent).await?;
     let resume = known.and_then(|known| known.value.resume);
-    let wakes = waited(&api, (&agent, limit), within).await?;
+    let wakes = waited(&api, &agent, limit, within).await?;
     let shown = |wake| shown(wake, resume.as_ref());
     let wakes = wakes.into_iter().filter_map(shown).collect();
     Ok(Json(Taken { wakes }))
@@ -53,7 +53,8 @@ pub(crate) async fn take(
 /// Long-polls where that is enabled, until a wake comes or the process is to stop.
 async fn waited(
     api: &ApiInner,
-    (agent, limit): (&AgentName, usize),
+    agent: &AgentName,
+    limit: usize,
     within: Duration,
 ) -> Result<Vec<Wake>, Refused> {
     let Some(mut stopped) = api.holding.clone() else {

@@ -48,7 +48,8 @@ struct Named {
 pub(crate) async fn send(
     State(api): SharedState,
     path: Parts<(String, String)>,
-    (Extension(who), headers): (Extension<AuthenticatedCaller>, HeaderMap),
+    Extension(who): Extension<AuthenticatedCaller>,
+    headers: HeaderMap,
     sent: Sent,
 ) -> Result<Response, Refused> {
     let key = body::idempotency_key(&headers)?;
@@ -132,14 +133,15 @@ fn inbox_query(asked: QueryPairs) -> Result<InboxQuery, Refused> {
         limit: limit(
             "limit",
             &MAILBOX_LIMIT_MAX.to_string(),
-            (1, MAILBOX_LIMIT_MAX),
+            1,
+            MAILBOX_LIMIT_MAX,
         )?,
         ..InboxQuery::default()
     };
     for (name, value) in query::pairs(asked)? {
         match name.as_str() {
             "unread" => query.unread = query::switch("unread", &value)?,
-            "limit" => query.limit = limit("limit", &value, (1, MAILBOX_LIMIT_MAX))?,
+            "limit" => query.limit = limit("limit", &value, 1, MAILBOX_LIMIT_MAX)?,
             "after" => query.after = Some(after(&value)?),
             _ => {
                 let known = "there are `unread`, `after` and `limit`";
@@ -150,7 +152,7 @@ fn inbox_query(asked: QueryPairs) -> Result<InboxQuery, Refused> {
     Ok(query)
 }
 
-fn limit(field: &str, value: &str, (min, max): (u32, u32)) -> Result<usize, Refused> {
+fn limit(field: &str, value: &str, min: u32, max: u32) -> Result<usize, Refused> {
     let read = value.parse::<u32>().ok();
     let fits = read.filter(|number| (min..=max).contains(number));
     let fits = fits.and_then(|number| usize::try_from(number).ok());
@@ -192,7 +194,7 @@ pub(crate) async fn read(
     sent: Sent,
 ) -> Result<Json<MailMessage>, Refused> {
     let MarkMail {} = body::maybe_order(sent)?;
-    carry_out(&api, (&who, path), Order::Read).await
+    carry_out(&api, &who, path, Order::Read).await
 }
 
 /// `POST …/trash`.
@@ -203,7 +205,7 @@ pub(crate) async fn trash(
     sent: Sent,
 ) -> Result<Json<MailMessage>, Refused> {
     let MarkMail {} = body::maybe_order(sent)?;
-    carry_out(&api, (&who, path), Order::Trash).await
+    carry_out(&api, &who, path, Order::Trash).await
 }
 
 /// `POST …/untrash`.
@@ -214,7 +216,7 @@ pub(crate) async fn untrash(
     sent: Sent,
 ) -> Result<Json<MailMessage>, Refused> {
     let MarkMail {} = body::maybe_order(sent)?;
-    carry_out(&api, (&who, path), Order::Untrash).await
+    carry_out(&api, &who, path, Order::Untrash).await
 }
 
 /// `POST …/tag`.
@@ -229,12 +231,13 @@ pub(crate) async fn tag(
         true => Order::TagRm(tag),
         false => Order::TagAdd(tag),
     };
-    carry_out(&api, (&who, path), order).await
+    carry_out(&api, &who, path, order).await
 }
 
 async fn carry_out(
     api: &ApiInner,
-    (who, path): (&AuthenticatedCaller, MessagePath),
+    who: &AuthenticatedCaller,
+    path: MessagePath,
     order: Order,
 ) -> Result<Json<MailMessage>, Refused> {
     let Named {
@@ -258,7 +261,7 @@ pub(crate) async fn log(
     asked: QueryPairs,
 ) -> Result<Json<MailLog>, Refused> {
     let page = query::one(asked, "page")?.unwrap_or_else(|| "0".to_owned());
-    let page = limit("page", &page, (0, MAIL_LOG_PAGE_MAX))? as u64;
+    let page = limit("page", &page, 0, MAIL_LOG_PAGE_MAX)? as u64;
     let repo = whole(&who, path)?;
     // What is sent meanwhile belongs to a page that is read after this one.
     let counters = api.backend.mail_counters(&repo).await?;

@@ -16,7 +16,7 @@ use engine::wait::WaitState;
 use jiff::Timestamp;
 
 use crate::auth::AuthenticatedCaller;
-use crate::deliveries::merge_instead;
+use crate::deliveries::{NamedCaller, merge_instead};
 use crate::refusal::Refused;
 use crate::state::ApiInner;
 use crate::{outcome, view};
@@ -36,7 +36,8 @@ enum MergeStatus {
 /// `POST /jobs/{id}:merge`. A repeated request after the merge gets the same answer as the first.
 pub(crate) async fn merge(
     api: &ApiInner,
-    (name, who): (&str, &AuthenticatedCaller),
+    name: &str,
+    who: &AuthenticatedCaller,
     wanted: MergeRequest,
     key: Option<&str>,
 ) -> Result<Response, Refused> {
@@ -57,10 +58,10 @@ pub(crate) async fn merge(
     if let Some(merged) = merged(&found, wanted.sha.as_ref()) {
         return Ok(Json(merged).into_response());
     }
-    let order = (&wanted, style);
-    if let Some(ordered_at) = merge_instead(api, &named.job, order, (who, key)).await? {
+    let caller = NamedCaller { who, key };
+    if let Some(ordered_at) = merge_instead(api, &named.job, &wanted, style, caller).await? {
         // Its delivery gives the word; what stands against the merge is answered all the same.
-        return answered(api, &named.job, (None, ordered_at)).await;
+        return answered(api, &named.job, None, ordered_at).await;
     }
     let word = MergeApproval { by: &by, style };
     let pull = api
@@ -71,7 +72,7 @@ pub(crate) async fn merge(
         return Ok(later(&named.job, Vec::new()));
     };
     tracing::info!(job.id = %named.job, pr = %pull.pull, pr.sha = %approval.sha, "a merge was approved");
-    answered(api, &named.job, (Some(&approval), approval.at)).await
+    answered(api, &named.job, Some(&approval), approval.at).await
 }
 
 /// What came of an order within the API's time limit. Without an approval its delivery has yet to give it; what was read
@@ -79,9 +80,10 @@ pub(crate) async fn merge(
 async fn answered(
     api: &ApiInner,
     job: &JobId,
-    (approval, ordered_at): (Option<&Approval>, Timestamp),
+    approval: Option<&Approval>,
+    ordered_at: Timestamp,
 ) -> Result<Response, Refused> {
-    match settled(api, job, (approval, ordered_at)).await? {
+    match settled(api, job, approval, ordered_at).await? {
         MergeStatus::Merged(merged) => Ok(Json(merged).into_response()),
         MergeStatus::Refused(reasons) => {
             if let Some(approval) = approval
@@ -96,7 +98,7 @@ async fn answered(
             let pull = api.backend.pull_of(job).await?.value.pull;
             let given = approval.or_else(|| of_head(&pull));
             let failed = match given {
-                Some(approval) => failure(api, job, (approval, ordered_at)).await?,
+                Some(approval) => failure(api, job, approval, ordered_at).await?,
                 None => None,
             };
             if let Some(failure) = failed {
@@ -127,7 +129,8 @@ fn merged(pull: &Pull, wanted: Option<&CommitSha>) -> Option<Merged> {
 async fn settled(
     api: &ApiInner,
     job: &JobId,
-    (approval, ordered_at): (Option<&Approval>, Timestamp),
+    approval: Option<&Approval>,
+    ordered_at: Timestamp,
 ) -> Result<MergeStatus, Refused> {
     let found = api.backend.store.job(job).await?;
     let part = found.and_then(|found| found.value.part);
@@ -136,7 +139,7 @@ async fn settled(
         let found = api.backend.pull_of(job).await?.value;
         let given = approval.or_else(|| of_head(&found.pull));
         let approved_at = given.map(|given| given.at.max(ordered_at));
-        let standing = standing((&found, part), approved_at);
+        let standing = standing(&found, part, approved_at);
         let waits = matches!(standing, MergeStatus::Waiting(_));
         Ok(WaitState::if_enough(standing, !waits))
     };
@@ -152,7 +155,8 @@ fn of_head(pull: &Pull) -> Option<&Approval> {
 
 /// The answer as of now, for the pull request of a job that does this for a pipeline.
 fn standing(
-    (tracked, part): (&TrackedPull, Option<&Part>),
+    tracked: &TrackedPull,
+    part: Option<&Part>,
     approved_at: Option<Timestamp>,
 ) -> MergeStatus {
     let pull = &tracked.pull;
@@ -186,7 +190,8 @@ fn standing(
 async fn failure(
     api: &ApiInner,
     job: &JobId,
-    (approval, ordered_at): (&Approval, Timestamp),
+    approval: &Approval,
+    ordered_at: Timestamp,
 ) -> Result<Option<String>, Refused> {
     let pull = api.backend.pull_of(job).await?.value.pull.pull;
     let effects = api.backend.store.effects(&keys::pull_pk(&pull)).await?;

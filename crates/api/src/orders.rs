@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::auth::{AuthenticatedCaller, OrderCaller};
 use crate::body::{self, Parts, Sent};
-use crate::deliveries::{approve_instead, cancel_instead, retry_instead};
+use crate::deliveries::{NamedCaller, approve_instead, cancel_instead, retry_instead};
 use crate::refusal::Refused;
 use crate::state::{ApiInner, SharedState};
 use crate::verb::Verb;
@@ -33,7 +33,7 @@ async fn by_segment(
     sender: OrderCaller,
     sent: Sent,
 ) -> Result<Response, Refused> {
-    carry_out(&api, verb, &body::parts(path)?, (&sender, sent)).await
+    carry_out(&api, verb, &body::parts(path)?, &sender, sent).await
 }
 
 /// `POST /jobs/{id}:{verb}`.
@@ -48,7 +48,7 @@ pub(crate) async fn by_colon(
         let detail = "an order names its verb: `POST /jobs/{id}:say` and so on";
         return Err(Refused::new(StatusCode::NOT_FOUND, "no_such_verb", detail));
     };
-    carry_out(&api, parse(word)?, name, (&sender, sent)).await
+    carry_out(&api, parse(word)?, name, &sender, sent).await
 }
 
 /// The order that a word after a colon means.
@@ -66,23 +66,26 @@ async fn carry_out(
     api: &ApiInner,
     verb: Verb,
     name: &str,
-    ((Extension(who), headers), sent): (&OrderCaller, Sent),
+    sender: &OrderCaller,
+    sent: Sent,
 ) -> Result<Response, Refused> {
+    let (Extension(who), headers) = sender;
     let key = body::idempotency_key(headers)?;
     let name = &reach::must_reach_job(api, who, name).await?;
     match verb {
-        Verb::Say => say(api, (name, who), &body::order(sent)?, key).await,
-        Verb::Approve => approve(api, (name, who), body::maybe_order(sent)?, key).await,
-        Verb::Merge => merge::merge(api, (name, who), body::maybe_order(sent)?, key).await,
-        Verb::Cancel => cancel(api, (name, who), body::maybe_order(sent)?, key).await,
-        Verb::Retry => retry(api, (name, who), body::maybe_order(sent)?, key).await,
-        Verb::Register => register::register(api, (name, who), body::maybe_order(sent)?).await,
+        Verb::Say => say(api, name, who, &body::order(sent)?, key).await,
+        Verb::Approve => approve(api, name, who, body::maybe_order(sent)?, key).await,
+        Verb::Merge => merge::merge(api, name, who, body::maybe_order(sent)?, key).await,
+        Verb::Cancel => cancel(api, name, who, body::maybe_order(sent)?, key).await,
+        Verb::Retry => retry(api, name, who, body::maybe_order(sent)?, key).await,
+        Verb::Register => register::register(api, name, who, body::maybe_order(sent)?).await,
     }
 }
 
 async fn say(
     api: &ApiInner,
-    (name, who): (&str, &AuthenticatedCaller),
+    name: &str,
+    who: &AuthenticatedCaller,
     message: &Message,
     key: Option<&str>,
 ) -> Result<Response, Refused> {
@@ -114,13 +117,15 @@ async fn say(
 
 async fn approve(
     api: &ApiInner,
-    (name, who): (&str, &AuthenticatedCaller),
+    name: &str,
+    who: &AuthenticatedCaller,
     approve: ApproveRequest,
     key: Option<&str>,
 ) -> Result<Response, Refused> {
     let named = api.backend.find(name).await?.by(who.who(None));
     let read = approve.plan_id.as_ref();
-    if let Some(answer) = approve_instead(api, &named.job, read, (who, key)).await? {
+    let caller = NamedCaller { who, key };
+    if let Some(answer) = approve_instead(api, &named.job, read, caller).await? {
         return Ok(answer);
     }
     let effect_ref = api.backend.approve_plan(&named, read).await?;
@@ -129,7 +134,8 @@ async fn approve(
 
 async fn cancel(
     api: &ApiInner,
-    (name, who): (&str, &AuthenticatedCaller),
+    name: &str,
+    who: &AuthenticatedCaller,
     cancel: CancelRequest,
     key: Option<&str>,
 ) -> Result<Response, Refused> {
@@ -140,8 +146,8 @@ async fn cancel(
         true => api.backend.pull_to_close(&named.job).await?,
         false => None,
     };
-    let closing = pull.as_ref().map(|pull| (pull, by.as_str()));
-    if let Some(answer) = cancel_instead(api, &named.job, closing, (who, key)).await? {
+    let caller = NamedCaller { who, key };
+    if let Some(answer) = cancel_instead(api, &named.job, pull.as_ref(), &by, caller).await? {
         return Ok(answer);
     }
     let job = if cancel.close_pull {
@@ -154,14 +160,16 @@ async fn cancel(
 
 async fn retry(
     api: &ApiInner,
-    (name, who): (&str, &AuthenticatedCaller),
+    name: &str,
+    who: &AuthenticatedCaller,
     retry: RetryRequest,
     key: Option<&str>,
 ) -> Result<Response, Refused> {
     let named = api.backend.find(name).await?.by(who.who(None));
     api.backend.refuse_superseded(&named).await?;
     let reason = retry.reason.clone();
-    if let Some(answer) = retry_instead(api, &named.job, reason, (who, key)).await? {
+    let caller = NamedCaller { who, key };
+    if let Some(answer) = retry_instead(api, &named.job, reason, caller).await? {
         return Ok(answer);
     }
     let job = api

@@ -15,7 +15,7 @@ pub(crate) async fn must_reach(
     who: &AuthenticatedCaller,
     repo: &RepoName,
 ) -> Result<(), Refused> {
-    must(api, who, (repo, None)).await
+    must(api, who, repo, None).await
 }
 
 /// The same about a job, which may name an agent of its own. A name that means no job is refused by the order itself.
@@ -45,7 +45,7 @@ async fn must_reach_id(
     job: &JobId,
 ) -> Result<(), Refused> {
     let job = api.backend.must_job(job).await?.value;
-    must(api, who, (&job.repo, job.agent.as_ref())).await
+    must(api, who, &job.repo, job.agent.as_ref()).await
 }
 
 /// The same about a delivery, and about the job that is shown as one.
@@ -55,13 +55,14 @@ pub(crate) async fn must_reach_delivery(
     shown: &DeliveryShown,
 ) -> Result<(), Refused> {
     let of_job = shown.job.as_ref().and_then(|job| job.agent.as_ref());
-    must(api, who, (&shown.delivery.repo, of_job)).await
+    must(api, who, &shown.delivery.repo, of_job).await
 }
 
 async fn must(
     api: &ApiInner,
     who: &AuthenticatedCaller,
-    (repo, of_job): (&RepoName, Option<&AgentName>),
+    repo: &RepoName,
+    of_job: Option<&AgentName>,
 ) -> Result<(), Refused> {
     let Some(agent) = who.agent() else {
         return Ok(());

@@ -17,12 +17,13 @@ use crate::state::ApiInner;
 /// `POST /jobs/{id}:register`: 200 once it is watched, 202 while a session has not been read yet.
 pub(crate) async fn register(
     api: &ApiInner,
-    (name, who): (&str, &AuthenticatedCaller),
+    name: &str,
+    who: &AuthenticatedCaller,
     wanted: RegisterRequest,
 ) -> Result<Response, Refused> {
     let job = match api.backend.find(name).await {
         Ok(named) => named.job,
-        Err(Error::NoSuch { .. }) => match adopted(api, (name, who), &wanted).await? {
+        Err(Error::NoSuch { .. }) => match adopted(api, name, who, &wanted).await? {
             Some(job) => job,
             None => return Ok(adopt::not_read_yet(format!("/jobs/{name}:register"))),
         },
@@ -41,7 +42,8 @@ pub(crate) async fn register(
 /// A session that is not watched yet is adopted, if it is said where it works.
 async fn adopted(
     api: &ApiInner,
-    (name, who): (&str, &AuthenticatedCaller),
+    name: &str,
+    who: &AuthenticatedCaller,
     wanted: &RegisterRequest,
 ) -> Result<Option<JobId>, Refused> {
     let Some(repo) = &wanted.repo else {

@@ -41,7 +41,8 @@ type Named = (RepoName, Option<SprintNumber>);
 pub(crate) async fn start(
     State(api): SharedState,
     path: Parts<(String, String)>,
-    (Extension(who), headers): (Extension<AuthenticatedCaller>, HeaderMap),
+    Extension(who): Extension<AuthenticatedCaller>,
+    headers: HeaderMap,
     sent: Sent,
 ) -> Result<Response, Refused> {
     let key = body::idempotency_key(&headers)?;
@@ -165,7 +166,7 @@ pub(crate) async fn tick(
     Extension(who): Extension<AuthenticatedCaller>,
     sent: Sent,
 ) -> Result<Json<SprintView>, Refused> {
-    carry_out(&api, (&who, path), (SprintVerb::Tick, sent)).await
+    carry_out(&api, &who, path, SprintVerb::Tick, sent).await
 }
 
 /// `POST …/integrate`.
@@ -175,7 +176,7 @@ pub(crate) async fn integrate(
     Extension(who): Extension<AuthenticatedCaller>,
     sent: Sent,
 ) -> Result<Json<SprintView>, Refused> {
-    carry_out(&api, (&who, path), (SprintVerb::Integrate, sent)).await
+    carry_out(&api, &who, path, SprintVerb::Integrate, sent).await
 }
 
 /// `POST …/abort`.
@@ -185,7 +186,7 @@ pub(crate) async fn abort(
     Extension(who): Extension<AuthenticatedCaller>,
     sent: Sent,
 ) -> Result<Json<SprintView>, Refused> {
-    carry_out(&api, (&who, path), (SprintVerb::Abort, sent)).await
+    carry_out(&api, &who, path, SprintVerb::Abort, sent).await
 }
 
 /// `POST /api/sprints/{owner}/{name}/{sprint}:{verb}`.
@@ -201,7 +202,7 @@ pub(crate) async fn by_colon(
     };
     let verb = SprintVerb::parse(word)?;
     let path = Ok(axum::extract::Path((owner, name, sprint.to_owned())));
-    carry_out(&api, (&who, path), (verb, sent)).await
+    carry_out(&api, &who, path, verb, sent).await
 }
 
 /// What can be ordered of a sprint.
@@ -234,8 +235,10 @@ fn no_such_verb(word: &str) -> Refused {
 
 async fn carry_out(
     api: &ApiInner,
-    (who, path): (&AuthenticatedCaller, SprintPath),
-    (verb, sent): (SprintVerb, Sent),
+    who: &AuthenticatedCaller,
+    path: SprintPath,
+    verb: SprintVerb,
+    sent: Sent,
 ) -> Result<Json<SprintView>, Refused> {
     let is_now = match verb {
         SprintVerb::Integrate => body::maybe_order::<IntegrateSprint>(sent)?.now,

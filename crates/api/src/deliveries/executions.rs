@@ -99,7 +99,7 @@ pub(crate) async fn collect(
         return Ok(shown(&api, &id, &who).await?.into_response());
     }
     // Nothing is adopted for a delivery that takes no run.
-    must_take(&api, (&id, &delivery), CommandKind::Collect, &who).await?;
+    must_take(&api, &id, &delivery, CommandKind::Collect, &who).await?;
     let adoption = Adoption {
         session: wanted.session_id,
         repo: delivery.repo.clone(),
@@ -149,7 +149,7 @@ pub(crate) async fn analyse(
         text: wanted.analysis,
         suggestion: wanted.suggestion,
     };
-    command(&api, &id, (command_id, act), &who).await?;
+    command(&api, &id, command_id, act, &who).await?;
     let run = api.backend.run_of(&id, &run.id).await?;
     Ok(Json(runs::of(id, &run)).into_response())
 }
@@ -180,7 +180,8 @@ async fn stored(
 
 async fn must_take(
     api: &ApiInner,
-    (id, delivery): (&DeliveryId, &Delivery),
+    id: &DeliveryId,
+    delivery: &Delivery,
     kind: CommandKind,
     who: &AuthenticatedCaller,
 ) -> Result<(), Refused> {

@@ -17,7 +17,11 @@ use crate::state::ApiInner;
 use crate::{outcome, view};
 
 /// Who orders, and the name under which the order is carried out once.
-pub(crate) type NamedCaller<'a> = (&'a AuthenticatedCaller, Option<&'a str>);
+#[derive(Clone, Copy)]
+pub(crate) struct NamedCaller<'a> {
+    pub(crate) who: &'a AuthenticatedCaller,
+    pub(crate) key: Option<&'a str>,
+}
 
 /// A retry of a job; none for a job that belongs to no delivery.
 pub(crate) async fn retry_instead(
@@ -31,11 +35,11 @@ pub(crate) async fn retry_instead(
     let act = Act::Retry {
         reason: sent.reason,
     };
-    let by = caller.0.actor();
+    let by = caller.who.actor();
     let order = |job: &Job, delivery: &Delivery, rules: &Rules| {
         delivery::retry_order(delivery, (job, act.clone()), (&by, rules))
     };
-    match give_instead(api, job, (&request, &order), caller).await? {
+    match give_instead(api, job, &request, &order, caller).await? {
         Some(_) => Ok(Some(shown(api, job).await?)),
         None => Ok(None),
     }
@@ -46,21 +50,22 @@ pub(crate) async fn retry_instead(
 pub(crate) async fn cancel_instead(
     api: &ApiInner,
     job: &JobId,
-    closing: Option<(&PullRef, &str)>,
+    closing: Option<&PullRef>,
+    by: &str,
     caller: NamedCaller<'_>,
 ) -> Result<Option<Response>, Refused> {
     let owned = api.backend.must_job(job).await?.value;
     let Some(id) = delivery::called_off_with(&owned).cloned() else {
         return Ok(None);
     };
-    let is_left = closing.is_some() && is_called_off(api, &id, caller.0).await?;
+    let is_left = closing.is_some() && is_called_off(api, &id, caller.who).await?;
     if !is_left {
         let request = DeliveryVerb::Cancel.request(&text_of(&CancelDelivery {}));
         let order = |_: &Job, _: &Delivery, _: &Rules| Ok(Act::Cancel);
-        give_instead(api, job, (&request, &order), caller).await?;
+        give_instead(api, job, &request, &order, caller).await?;
     }
     let answer = shown(api, job).await?;
-    if let Some((pull, by)) = closing {
+    if let Some(pull) = closing {
         api.backend.close_pull(pull, by).await?;
     }
     Ok(Some(answer))
@@ -96,11 +101,11 @@ pub(crate) async fn approve_instead(
         plan_id: read.cloned(),
     };
     let request = DeliveryVerb::Approve.request(&text_of(&sent));
-    let by = caller.0.actor();
+    let by = caller.who.actor();
     let act = |job: &Job, delivery: &Delivery, rules: &Rules| {
         delivery::plan_approval(delivery, (&job.id, read), (&by, rules))
     };
-    match give_instead(api, job, (&request, &act), caller).await? {
+    match give_instead(api, job, &request, &act, caller).await? {
         Some(taken) => Ok(Some(later(&taken.id, outcome::pauses(api, job).await?))),
         None => Ok(None),
     }
@@ -110,7 +115,8 @@ pub(crate) async fn approve_instead(
 pub(crate) async fn merge_instead(
     api: &ApiInner,
     job: &JobId,
-    (wanted, style): (&MergeRequest, &MergeStyle),
+    wanted: &MergeRequest,
+    style: &MergeStyle,
     caller: NamedCaller<'_>,
 ) -> Result<Option<Timestamp>, Refused> {
     let request = format!("merge:{}", text_of(wanted));
@@ -118,11 +124,11 @@ pub(crate) async fn merge_instead(
         head: wanted.sha.clone(),
         style: style.clone(),
     };
-    let by = caller.0.actor();
+    let by = caller.who.actor();
     let act = |job: &Job, delivery: &Delivery, rules: &Rules| {
         delivery::merge_order(delivery, (job, merge.clone()), (&by, rules))
     };
-    let taken = give_instead(api, job, (&request, &act), caller).await?;
+    let taken = give_instead(api, job, &request, &act, caller).await?;
     let given_at = |taken: Delivery| match taken.review.approved {
         Some(approved) => approved.at,
         // The same order as before, and what it was about is gone.
@@ -136,17 +142,15 @@ pub(crate) async fn merge_instead(
 async fn give_instead(
     api: &ApiInner,
     job: &JobId,
-    (request, act): (
-        &str,
-        &(impl Fn(&Job, &Delivery, &Rules) -> Result<Act, TransitionError> + Sync),
-    ),
-    (who, key): NamedCaller<'_>,
+    request: &str,
+    act: &(impl Fn(&Job, &Delivery, &Rules) -> Result<Act, TransitionError> + Sync),
+    caller: NamedCaller<'_>,
 ) -> Result<Option<Delivery>, Refused> {
     let owned = api.backend.must_job(job).await?.value;
     let Some(id) = &owned.delivery else {
         return Ok(None);
     };
-    let (name, by) = (command_id(api, key, request), who.actor());
+    let (name, by) = (command_id(api, caller.key, request), caller.who.actor());
     let named = (name.as_str(), &by);
     let act = |delivery: &Delivery, rules: &Rules| act(&owned, delivery, rules);
     let taken = api.backend.command_by_place(id, named, act).await?;

@@ -111,7 +111,7 @@ async fn carry_out(
     let (act, text) = verb.act(sent)?;
     let id = named(&api, path).await?;
     let command_id = command_id(&api, key, &verb.request(&text));
-    give(&api, (&id, act), &who, command_id).await
+    give(&api, &id, act, &who, command_id).await
 }
 
 /// `PATCH /api/deliveries/{delivery}`.
@@ -126,7 +126,7 @@ pub(crate) async fn edit(
     let (act, text) = read(body::order::<EditDelivery>(sent)?, requests::edit)?;
     let id = named(&api, path).await?;
     let request = format!("edit:{text}");
-    give(&api, (&id, act), &who, command_id(&api, key, &request)).await
+    give(&api, &id, act, &who, command_id(&api, key, &request)).await
 }
 
 /// The same name with the same body is one command; without a name each is its own.
@@ -142,17 +142,18 @@ pub(super) fn command_id(api: &ApiInner, key: Option<&str>, request: &str) -> St
 
 async fn give(
     api: &ApiInner,
-    (id, act): (&DeliveryId, Act),
+    id: &DeliveryId,
+    act: Act,
     who: &AuthenticatedCaller,
     command_id: String,
 ) -> Result<Json<DeliveryView>, Refused> {
     let found = api.backend.delivery_shown(id).await?;
     reach::must_reach_delivery(api, who, &found).await?;
     if !found.is_stored {
-        of_job(api, (id, act), who).await?;
+        of_job(api, id, act, who).await?;
         return shown(api, id, who).await;
     }
-    command(api, id, (command_id, act), who).await?;
+    command(api, id, command_id, act, who).await?;
     shown(api, id, who).await
 }
 
@@ -160,7 +161,8 @@ async fn give(
 pub(super) async fn command(
     api: &ApiInner,
     id: &DeliveryId,
-    (command_id, act): (String, Act),
+    command_id: String,
+    act: Act,
     who: &AuthenticatedCaller,
 ) -> Result<(), Refused> {
     let command = Command {
@@ -176,7 +178,8 @@ pub(super) async fn command(
 /// A job that belongs to no delivery takes its own orders.
 async fn of_job(
     api: &ApiInner,
-    (id, act): (&DeliveryId, Act),
+    id: &DeliveryId,
+    act: Act,
     who: &AuthenticatedCaller,
 ) -> Result<(), Refused> {
     let named = api.backend.find(id.as_str()).await?.by(who.who(None));

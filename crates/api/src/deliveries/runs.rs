@@ -47,7 +47,7 @@ pub(crate) async fn transcript(
 ) -> Result<Response, Refused> {
     let page = page_of(query::one(asked, "page")?.as_deref())?;
     let (id, run) = named(&api, path).await?;
-    let found = page_read(&api, (&id, &run), page).await?;
+    let found = page_read(&api, &id, &run, page).await?;
     Ok(match found {
         Some(found) => Json(shown(&id, found)).into_response(),
         None => later(format!("{}/transcript?page={page}", at(&id, &run.id))),
@@ -60,7 +60,7 @@ pub(crate) async fn stream_log(
     path: Parts<(String, String)>,
 ) -> Result<Response, Refused> {
     let (id, run) = named(&api, path).await?;
-    let Some(whole) = whole(&api, (&id, &run)).await? else {
+    let Some(whole) = whole(&api, &id, &run).await? else {
         return Ok(later(format!("{}/stream_log", at(&id, &run.id))));
     };
     let text = [(CONTENT_TYPE, "text/plain; charset=utf-8")];
@@ -68,16 +68,13 @@ pub(crate) async fn stream_log(
 }
 
 /// All pages of a transcript in one; none while it is unread.
-async fn whole(
-    api: &ApiInner,
-    (id, run): (&DeliveryId, &Run),
-) -> Result<Option<Transcript>, Refused> {
-    let Some(first) = page_read(api, (id, run), 1).await? else {
+async fn whole(api: &ApiInner, id: &DeliveryId, run: &Run) -> Result<Option<Transcript>, Refused> {
+    let Some(first) = page_read(api, id, run, 1).await? else {
         return Ok(None);
     };
     let mut whole = shown(id, first);
     while let Some(page) = whole.next_page.take() {
-        let Some(next) = page_read(api, (id, run), page).await? else {
+        let Some(next) = page_read(api, id, run, page).await? else {
             return Ok(None);
         };
         let next = shown(id, next);
@@ -142,7 +139,8 @@ async fn run_named(api: &ApiInner, id: &DeliveryId, name: &str) -> Result<Run, R
 /// A page that there has to be; none while it is unread.
 async fn page_read(
     api: &ApiInner,
-    (id, run): (&DeliveryId, &Run),
+    id: &DeliveryId,
+    run: &Run,
     page: u32,
 ) -> Result<Option<RunTranscript>, Refused> {
     let asked = (id, &run.id);

@@ -131,18 +131,31 @@ pub(crate) fn unrendered(error: &dashboard::Error) -> Response {
 /// A refusal as a page: without a session it is the sign-in.
 pub(crate) fn refused(
     api: &ApiInner,
-    asker: (&Asked, Option<&Session>),
+    asked: &Asked,
+    session: Option<&Session>,
     refused: &Refused,
 ) -> Response {
-    refused_form(api, asker, refused, (&back(asker.0), &[]))
+    let form = RefusedForm {
+        page: &back(asked),
+        typed: &[],
+    };
+    refused_form(api, asked, session, refused, form)
 }
 
-/// The same for a form, with the path of the page that it is on, and what a person typed into it.
+/// A form that is refused: the path of the page that it is on, and what a person typed into it.
+#[derive(Clone, Copy)]
+pub(crate) struct RefusedForm<'a> {
+    pub(crate) page: &'a str,
+    pub(crate) typed: &'a [(&'a str, &'a str)],
+}
+
+/// The same for a form.
 pub(crate) fn refused_form(
     api: &ApiInner,
-    (asked, session): (&Asked, Option<&Session>),
+    asked: &Asked,
+    session: Option<&Session>,
     refused: &Refused,
-    (form, typed): (&str, &[(&str, &str)]),
+    form: RefusedForm<'_>,
 ) -> Response {
     let status = refused.status();
     if status == StatusCode::UNAUTHORIZED {
@@ -152,12 +165,12 @@ pub(crate) fn refused_form(
         let next = if asked.method == Method::GET {
             asked.path()
         } else {
-            form.to_owned()
+            form.page.to_owned()
         };
-        return sign_in(api, asked, (&next, said));
+        return sign_in(api, asked, &next, said);
     }
     let frame = frame(api, session, Live::No);
-    match dashboard::refusal(&frame, refused.problem(), (form, typed)) {
+    match dashboard::refusal(&frame, refused.problem(), (form.page, form.typed)) {
         Ok(rendered) => page(status, rendered),
         Err(error) => unrendered(&error),
     }
@@ -167,7 +180,8 @@ pub(crate) fn refused_form(
 pub(crate) fn sign_in(
     api: &ApiInner,
     asked: &Asked,
-    (next, refusal): (&str, Option<&str>),
+    next: &str,
+    refusal: Option<&str>,
 ) -> Response {
     let site = asked.headers.get("sec-fetch-site");
     let next = way_on(Some(next));
@@ -195,7 +209,7 @@ fn back(asked: &Asked) -> String {
 /// A path of the dashboard where nothing is.
 pub(crate) async fn nowhere(api: &ApiInner, asked: &Asked) -> Response {
     match session::of(api, &asked.headers).await {
-        Ok(session) => refused(api, (asked, Some(&session)), &super::inside::no_page()),
-        Err(closed) => refused(api, (asked, None), &closed),
+        Ok(session) => refused(api, asked, Some(&session), &super::inside::no_page()),
+        Err(closed) => refused(api, asked, None, &closed),
     }
 }

@@ -25,7 +25,7 @@ pub(crate) async fn board(State(api): SharedState, rooms: Rooms, asked: Asked) -
     let cursor = asked.parameter("after").unwrap_or_default();
     live::answer(&api, &asked, |session, frame| {
         let inside = rooms.0.clone();
-        async move { made(&inside, &session, (&frame, cursor)).await }
+        async move { made(&inside, &session, &frame, cursor).await }
     })
     .await
 }
@@ -33,7 +33,8 @@ pub(crate) async fn board(State(api): SharedState, rooms: Rooms, asked: Asked) -
 async fn made(
     inside: &Inside,
     session: &Session,
-    (frame, cursor): (&Frame, &str),
+    frame: &Frame,
+    cursor: &str,
 ) -> Result<Page, NoPage> {
     let status: Status = inside.get(&session.caller, "/status").await?;
     let path = match cursor {

@@ -12,7 +12,7 @@ use dashboard::{Delivery, Frame, Page};
 use domain::delivery::{Verdict, typed_parts};
 use domain::ids::{CommitSha, DeliveryId, PlanId};
 
-use super::answer::{self, Asked};
+use super::answer::{self, Asked, RefusedForm};
 use super::entry::{Fields, SentForm, fields};
 use super::inside::{Inside, Rooms, no_page};
 use super::live::{self, NoPage};
@@ -38,7 +38,7 @@ pub(crate) async fn delivery(
         let has_moved = asked.parameter(MOVED).is_some();
         async move {
             let id = id.ok_or_else(no_page)?;
-            made(&inside, &session, (&frame, &id, has_moved)).await
+            made(&inside, &session, &frame, &id, has_moved).await
         }
     })
     .await
@@ -52,7 +52,9 @@ fn id(path: Parts<String>) -> Option<DeliveryId> {
 async fn made(
     inside: &Inside,
     session: &Session,
-    (frame, id, has_moved): (&Frame, &DeliveryId, bool),
+    frame: &Frame,
+    id: &DeliveryId,
+    has_moved: bool,
 ) -> Result<Page, NoPage> {
     let caller = &session.caller;
     let path = format!("/api/deliveries/{id}");
@@ -105,7 +107,8 @@ pub(crate) async fn act(
 ) -> Response {
     let page = page_of(&path);
     let refused = |session: Option<&Session>, refused: &Refused, typed: &[(&str, &str)]| {
-        answer::refused_form(&api, (&asked, session), refused, (&page, typed))
+        let form = RefusedForm { page: &page, typed };
+        answer::refused_form(&api, &asked, session, refused, form)
     };
     let session = match session::of(&api, &asked.headers).await {
         Ok(session) => session,
@@ -115,7 +118,7 @@ pub(crate) async fn act(
         Ok(fields) => fields,
         Err(unread) => return refused(Some(&session), &unread, &[]),
     };
-    match ordered(&rooms.0, &session, (path, &fields)).await {
+    match ordered(&rooms.0, &session, path, &fields).await {
         Ok(way_on) => answer::see_other(&way_on),
         Err(not_now) => refused(Some(&session), &not_now, &typed(&fields)),
     }
@@ -144,7 +147,8 @@ fn typed(fields: &Fields) -> Vec<(&str, &str)> {
 async fn ordered(
     inside: &Inside,
     session: &Session,
-    (path, fields): (Parts<(String, String)>, &Fields),
+    path: Parts<(String, String)>,
+    fields: &Fields,
 ) -> Result<String, Refused> {
     session.must_own(text(fields, "form").unwrap_or_default())?;
     let (id, word) = body::parts(path)?;
@@ -161,46 +165,74 @@ async fn ordered(
     let version: u64 = version.parse().unwrap_or_default();
     // The same form twice is one order.
     let key = format!("dashboard:{id}:{word}:{version}");
-    let order = format!("{route}/{word}");
-    let at = (order.as_str(), key.as_str());
-    give(inside, (caller, &view), (word.as_str(), at), fields).await?;
+    let order = FormOrder {
+        path: &format!("{route}/{word}"),
+        word: &word,
+        key: &key,
+        fields,
+    };
+    give(inside, caller, &view, order).await?;
     Ok(page)
+}
+
+/// An order that a form gives: its path and its word there, the name under which it is carried out once, and what was filled in.
+#[derive(Clone, Copy)]
+struct FormOrder<'a> {
+    path: &'a str,
+    word: &'a str,
+    key: &'a str,
+    fields: &'a Fields,
 }
 
 async fn give(
     inside: &Inside,
-    (caller, view): (&AuthenticatedCaller, &DeliveryView),
-    (word, at): (&str, (&str, &str)),
-    fields: &Fields,
+    caller: &AuthenticatedCaller,
+    view: &DeliveryView,
+    order: FormOrder<'_>,
 ) -> Result<(), Refused> {
+    let FormOrder {
+        path,
+        word,
+        key,
+        fields,
+    } = order;
     let head = head(fields)?;
     let reason = owned(fields, "reason");
     match word {
-        "start" => inside.post(caller, at, &StartDelivery {}).await,
+        "start" => inside.post(caller, path, key, &StartDelivery {}).await,
         "approve" => {
             let plan_id = plan_id(fields)?;
             let approval = ApproveDelivery { sha: head, plan_id };
-            inside.post(caller, at, &approval).await
+            inside.post(caller, path, key, &approval).await
         }
         "reject" => {
             let reason = reason.unwrap_or_default();
-            inside.post(caller, at, &RejectDelivery { reason }).await
+            inside
+                .post(caller, path, key, &RejectDelivery { reason })
+                .await
         }
-        "retry" => inside.post(caller, at, &RetryDelivery { reason }).await,
-        "cancel" => inside.post(caller, at, &CancelDelivery {}).await,
-        "verdict" => inside.post(caller, at, &verdict(fields, head)?).await,
+        "retry" => {
+            inside
+                .post(caller, path, key, &RetryDelivery { reason })
+                .await
+        }
+        "cancel" => inside.post(caller, path, key, &CancelDelivery {}).await,
+        "verdict" => {
+            inside
+                .post(caller, path, key, &verdict(fields, head)?)
+                .await
+        }
         "plan" => {
             let plan = PlanRequest {
                 content: owned(fields, "content").unwrap_or_default(),
                 target_files: Vec::new(),
             };
-            inside.post(caller, at, &plan).await
+            inside.post(caller, path, key, &plan).await
         }
-        "split" => inside.post(caller, at, &split(fields)?).await,
+        "split" => inside.post(caller, path, key, &split(fields)?).await,
         "edit" => {
             let route = format!("/api/deliveries/{}", view.card.id);
-            let at = (route.as_str(), at.1);
-            inside.patch(caller, at, &edit(fields)?).await
+            inside.patch(caller, &route, key, &edit(fields)?).await
         }
         "say" => {
             let job = view.asking_job_id.as_ref().ok_or_else(no_page)?;
@@ -208,7 +240,7 @@ async fn give(
             let message = Message {
                 message: owned(fields, "text").unwrap_or_default(),
             };
-            inside.post(caller, (route.as_str(), at.1), &message).await
+            inside.post(caller, &route, key, &message).await
         }
         "merge" => {
             let job = view.job_id.as_ref().ok_or_else(no_page)?;
@@ -217,7 +249,7 @@ async fn give(
                 sha: head,
                 ..MergeRequest::default()
             };
-            inside.post(caller, (route.as_str(), at.1), &order).await
+            inside.post(caller, &route, key, &order).await
         }
         _ => Err(no_page()),
     }

@@ -51,27 +51,27 @@ pub(crate) fn fields(asked: &Asked, sent: SentForm) -> Result<Fields, Refused> {
 
 /// `GET /dashboard/sign-in`.
 pub(crate) async fn sign_in_page(State(api): SharedState, asked: Asked) -> Response {
-    answer::sign_in(&api, &asked, ("/dashboard", None))
+    answer::sign_in(&api, &asked, "/dashboard", None)
 }
 
 /// `POST /dashboard/sign-in`.
 pub(crate) async fn sign_in(State(api): SharedState, asked: Asked, sent: SentForm) -> Response {
     let fields = match fields(&asked, sent) {
         Ok(fields) => fields,
-        Err(refused) => return answer::refused(&api, (&asked, None), &refused),
+        Err(refused) => return answer::refused(&api, &asked, None, &refused),
     };
     let token = fields.get("token").map_or("", |token| token.trim());
     let next = session::way_on(fields.get("next").map(String::as_str));
     let admitted = match auth::admit(&api, token).await {
-        Ok(caller) => session::sealed(&api, (&caller, &digest(token)), Purpose::Session).await,
+        Ok(caller) => session::sealed(&api, &caller, &digest(token), Purpose::Session).await,
         Err(refused) => Err(refused),
     };
     match admitted {
         Ok(sealed) => answer::see_other_with(next, session::begin(&sealed, &asked.headers)),
         Err(refused) if refused.status() == StatusCode::UNAUTHORIZED => {
-            answer::sign_in(&api, &asked, (next, Some(&refused.problem().detail)))
+            answer::sign_in(&api, &asked, next, Some(&refused.problem().detail))
         }
-        Err(refused) => answer::refused(&api, (&asked, None), &refused),
+        Err(refused) => answer::refused(&api, &asked, None, &refused),
     }
 }
 
@@ -79,13 +79,13 @@ pub(crate) async fn sign_in(State(api): SharedState, asked: Asked, sent: SentFor
 pub(crate) async fn sign_out(State(api): SharedState, asked: Asked, sent: SentForm) -> Response {
     let session = match session::of(&api, &asked.headers).await {
         Ok(session) => session,
-        Err(closed) => return answer::refused(&api, (&asked, None), &closed),
+        Err(closed) => return answer::refused(&api, &asked, None, &closed),
     };
     let own = fields(&asked, sent)
         .and_then(|fields| session.must_own(fields.get("form").map_or("", String::as_str)));
     match own {
         Ok(()) => answer::see_other_with("/dashboard/sign-in", session::end(&asked.headers)),
-        Err(refused) => answer::refused(&api, (&asked, Some(&session)), &refused),
+        Err(refused) => answer::refused(&api, &asked, Some(&session), &refused),
     }
 }
 
@@ -107,7 +107,7 @@ pub(crate) async fn enter(State(api): SharedState, asked: Asked) -> Response {
         }
         (Err(refused), _) => {
             let said = Some(refused.problem().detail.as_str());
-            answer::sign_in(&api, &asked, ("/dashboard", said))
+            answer::sign_in(&api, &asked, "/dashboard", said)
         }
         (Ok(_), Err(error)) => answer::unrendered(&error),
     }
@@ -120,7 +120,7 @@ pub(crate) async fn link(
     headers: HeaderMap,
 ) -> Result<Json<DashboardLink>, Refused> {
     let digest = digest(auth::shown(&headers)?);
-    let sealed = session::sealed(&api, (&caller, &digest), Purpose::Link).await?;
+    let sealed = session::sealed(&api, &caller, &digest, Purpose::Link).await?;
     Ok(Json(DashboardLink {
         path: format!("/dashboard/enter?link={sealed}"),
         until: sealed.ends(),

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use axum::body::{self, Body};
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{Method, Request, StatusCode};
+use axum::http::{Method, Request, StatusCode, request};
 use axum::{Extension, Router};
 use client::wire::{IDEMPOTENCY_KEY, Problem};
 use serde::Serialize;
@@ -66,34 +66,36 @@ impl Inside {
     pub(crate) async fn post(
         &self,
         caller: &AuthenticatedCaller,
-        at: (&str, &str),
+        path: &str,
+        key: &str,
         order: &impl Serialize,
     ) -> Result<(), Refused> {
-        self.send(caller, (Method::POST, at), order).await
+        let request = Request::builder().method(Method::POST).uri(path);
+        self.send(caller, request.header(IDEMPOTENCY_KEY, key), order)
+            .await
     }
 
     /// Changes what is there. The same key twice is one order.
     pub(crate) async fn patch(
         &self,
         caller: &AuthenticatedCaller,
-        at: (&str, &str),
+        path: &str,
+        key: &str,
         changes: &impl Serialize,
     ) -> Result<(), Refused> {
-        self.send(caller, (Method::PATCH, at), changes).await
+        let request = Request::builder().method(Method::PATCH).uri(path);
+        self.send(caller, request.header(IDEMPOTENCY_KEY, key), changes)
+            .await
     }
 
     async fn send(
         &self,
         caller: &AuthenticatedCaller,
-        (method, (path, key)): (Method, (&str, &str)),
+        request: request::Builder,
         order: &impl Serialize,
     ) -> Result<(), Refused> {
         let order = serde_json::to_vec(order).map_err(|_| unreadable())?;
-        let request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header(CONTENT_TYPE, "application/json")
-            .header(IDEMPOTENCY_KEY, key);
+        let request = request.header(CONTENT_TYPE, "application/json");
         self.call(caller, request.body(Body::from(order))).await?;
         Ok(())
     }

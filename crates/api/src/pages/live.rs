@@ -59,13 +59,13 @@ where
         let is_rung = poll_fn(|cx| Poll::Ready(saved.as_mut().poll(cx).is_ready())).await;
         let session = match session::of(api, &asked.headers).await {
             Ok(session) => session,
-            Err(closed) => return answer::refused(api, (asked, None), &closed),
+            Err(closed) => return answer::refused(api, asked, None, &closed),
         };
         let frame = answer::frame(api, Some(&session), kind(api));
         let page = match make(session.clone(), frame).await {
             Ok(page) => page,
             Err(NoPage::Refused(refused)) => {
-                return answer::refused(api, (asked, Some(&session)), &refused);
+                return answer::refused(api, asked, Some(&session), &refused);
             }
             Err(NoPage::Unrendered(error)) => return answer::unrendered(&error),
         };

@@ -33,7 +33,7 @@ pub(crate) async fn run(
         let (inside, wanted) = (rooms.0.clone(), wanted.clone());
         async move {
             let wanted = wanted.ok_or_else(no_page)?;
-            made(&inside, &session, (&frame, &wanted)).await
+            made(&inside, &session, &frame, &wanted).await
         }
     })
     .await
@@ -57,7 +57,8 @@ fn wanted(path: Parts<(String, String)>, asked: &Asked) -> Option<Wanted> {
 async fn made(
     inside: &Inside,
     session: &Session,
-    (frame, wanted): (&Frame, &Wanted),
+    frame: &Frame,
+    wanted: &Wanted,
 ) -> Result<Page, NoPage> {
     let Wanted {
         delivery,

@@ -81,18 +81,19 @@ impl SealKey {
     pub(crate) fn seal(
         &self,
         purpose: Purpose,
-        (name, digest): (Option<&TokenName>, &[u8; 32]),
+        name: Option<&TokenName>,
+        digest: &[u8; 32],
         now: Timestamp,
     ) -> Sealed {
         let name = name.cloned();
         let until = (now + purpose.lasts()).as_second();
-        let mac = self.mac_of(purpose, (name.as_ref(), digest), until);
+        let mac = self.mac_of(purpose, name.as_ref(), digest, until);
         Sealed { name, until, mac }
     }
 
     /// Whether a seal was made with this key over this digest.
     pub(crate) fn made(&self, sealed: &Sealed, purpose: Purpose, digest: &[u8; 32]) -> bool {
-        let right = self.mac_of(purpose, (sealed.name.as_ref(), digest), sealed.until);
+        let right = self.mac_of(purpose, sealed.name.as_ref(), digest, sealed.until);
         bool::from(subtle::ConstantTimeEq::ct_eq(
             right.as_slice(),
             sealed.mac.as_slice(),
@@ -107,7 +108,8 @@ impl SealKey {
     fn mac_of(
         &self,
         purpose: Purpose,
-        (name, digest): (Option<&TokenName>, &[u8; 32]),
+        name: Option<&TokenName>,
+        digest: &[u8; 32],
         until: i64,
     ) -> [u8; 32] {
         let name = name.map_or(UNNAMED, TokenName::as_str);
@@ -196,7 +198,7 @@ mod tests {
         let now: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
         let name: TokenName = "zai".parse().unwrap();
         let shown = digest("gaf_zai_1");
-        let sealed = ours.seal(Purpose::Session, (Some(&name), &shown), now);
+        let sealed = ours.seal(Purpose::Session, Some(&name), &shown, now);
         assert_eq!(sealed.until, (now + SESSION_FOR).as_second());
         let text = sealed.to_string();
         let read = text.parse::<Sealed>().ok().unwrap();

@@ -101,18 +101,18 @@ pub(crate) async fn open(
 /// Seals a token that was just shown, and is one of ours.
 pub(crate) async fn sealed(
     api: &ApiInner,
-    (caller, digest): (&AuthenticatedCaller, &[u8; 32]),
+    caller: &AuthenticatedCaller,
+    digest: &[u8; 32],
     purpose: Purpose,
 ) -> Result<Sealed, Refused> {
     let now = api.backend.now();
-    let shown = (caller.token_name(), digest);
     // The installation's own token is sealed by itself, so that it ends its sessions with it.
     let is_meant = |key: &SealKey| caller.token_name().is_some() || key.digest() == *digest;
     let key = api.tokens.sealed_by(is_meant).await.ok_or_else(|| {
         let detail = "no token of the installation is there to seal a session with";
         Refused::new(StatusCode::SERVICE_UNAVAILABLE, "no_seal", detail)
     })?;
-    Ok(key.seal(purpose, shown, now))
+    Ok(key.seal(purpose, caller.token_name(), digest, now))
 }
 
 /// Seals a session for the token of another seal.
@@ -133,7 +133,7 @@ pub(crate) async fn resealed(api: &ApiInner, link: &Sealed) -> Result<Sealed, Re
     let of = |key: &SealKey| digest.unwrap_or_else(|| key.digest());
     let made = |key: &SealKey| key.made(link, Purpose::Link, &of(key));
     let key = api.tokens.sealed_by(made).await.ok_or_else(over)?;
-    Ok(key.seal(Purpose::Session, (link.name.as_ref(), &of(&key)), now))
+    Ok(key.seal(Purpose::Session, link.name.as_ref(), &of(&key), now))
 }
 
 /// A link that does not sign in.

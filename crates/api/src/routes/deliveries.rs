@@ -24,20 +24,16 @@ const BEGUN: &[(u16, ResponseBody)] = &[(202, Json("DeliveryView"))];
 pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     Row::get(
         "/api/deliveries",
-        (
-            "list_deliveries",
-            "Lists deliveries, the newest first, and among them jobs that belong to none",
-        ),
+        "list_deliveries",
+        "Lists deliveries, the newest first, and among them jobs that belong to none",
         || get(deliveries::list),
     )
     .takes(&DELIVERIES)
     .answers(&[(200, Json("Deliveries"))]),
     Row::post(
         "/api/deliveries",
-        (
-            "create_delivery",
-            "Creates a delivery from an issue or the caller's own words",
-        ),
+        "create_delivery",
+        "Creates a delivery from an issue or the caller's own words",
         || post(deliveries::create),
     )
     .takes(&[KEY])
@@ -46,26 +42,23 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[409]),
     Row::get(
         "/api/deliveries/schema",
-        (
-            "delivery_schema",
-            "Returns the JSON Schema of a delivery as it is shown",
-        ),
+        "delivery_schema",
+        "Returns the JSON Schema of a delivery as it is shown",
         || get(document::delivery_schema),
     )
     .answers(&[(200, ResponseBody::Schema)]),
     Row::get(
         "/api/deliveries/{delivery}",
-        (
-            "show_delivery",
-            "Shows a delivery, with what the caller may do with it now",
-        ),
+        "show_delivery",
+        "Shows a delivery, with what the caller may do with it now",
         || get(deliveries::show),
     )
     .answers(DELIVERY)
     .refuses(&[404]),
     Row::patch(
         "/api/deliveries/{delivery}",
-        ("edit_delivery", "Changes what a delivery says of itself"),
+        "edit_delivery",
+        "Changes what a delivery says of itself",
         || patch(deliveries::edit),
     )
     .takes(&[KEY])
@@ -74,24 +67,24 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::get(
         "/api/deliveries/{delivery}/why",
-        ("why_delivery", "Explains why a delivery is where it is"),
+        "why_delivery",
+        "Explains why a delivery is where it is",
         || get(deliveries::why),
     )
     .answers(&[(200, Json("DeliveryWhy"))])
     .refuses(&[404]),
     Row::get(
         "/api/deliveries/{delivery}/runs/{run}",
-        ("show_run", "Shows one execution of a phase of a delivery"),
+        "show_run",
+        "Shows one execution of a phase of a delivery",
         || get(runs::show),
     )
     .answers(&[(200, Json("DeliveryRun"))])
     .refuses(&[404]),
     Row::get(
         "/api/deliveries/{delivery}/runs/{run}/transcript",
-        (
-            "run_transcript",
-            "Shows what was said and done in a run, page by page, the oldest first",
-        ),
+        "run_transcript",
+        "Shows what was said and done in a run, page by page, the oldest first",
         || get(runs::transcript),
     )
     .takes(&[TRANSCRIPT_PAGE])
@@ -99,17 +92,16 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 502]),
     Row::get(
         "/api/deliveries/{delivery}/runs/{run}/stream_log",
-        (
-            "run_log",
-            "Shows what was said and done in a run as a plain text",
-        ),
+        "run_log",
+        "Shows what was said and done in a run as a plain text",
         || get(runs::stream_log),
     )
     .answers(&[(200, Text), (202, Json("Later"))])
     .refuses(&[404, 502]),
     Row::post(
         DeliveryVerb::Start.path(),
-        ("start_delivery", "Begins a delivery that waits at its plan"),
+        "start_delivery",
+        "Begins a delivery that waits at its plan",
         || deliveries::order(DeliveryVerb::Start),
     )
     .takes(&[KEY])
@@ -118,10 +110,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::post(
         DeliveryVerb::Approve.path(),
-        (
-            "approve_delivery",
-            "Lets a delivery go on from a checkpoint",
-        ),
+        "approve_delivery",
+        "Lets a delivery go on from a checkpoint",
         || deliveries::order(DeliveryVerb::Approve),
     )
     .takes(&[KEY])
@@ -130,7 +120,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::post(
         DeliveryVerb::Reject.path(),
-        ("reject_delivery", "Sends a delivery back from a checkpoint"),
+        "reject_delivery",
+        "Sends a delivery back from a checkpoint",
         || deliveries::order(DeliveryVerb::Reject),
     )
     .takes(&[KEY])
@@ -139,10 +130,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::post(
         DeliveryVerb::Retry.path(),
-        (
-            "retry_delivery",
-            "Tries the failed phase of a delivery again",
-        ),
+        "retry_delivery",
+        "Tries the failed phase of a delivery again",
         || deliveries::order(DeliveryVerb::Retry),
     )
     .takes(&[KEY])
@@ -151,7 +140,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::post(
         DeliveryVerb::Cancel.path(),
-        ("cancel_delivery", "Cancels what a delivery is doing"),
+        "cancel_delivery",
+        "Cancels what a delivery is doing",
         || deliveries::order(DeliveryVerb::Cancel),
     )
     .takes(&[KEY])
@@ -160,10 +150,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::post(
         DeliveryVerb::Verdict.path(),
-        (
-            "judge_delivery",
-            "Says what the review of a delivery came to",
-        ),
+        "judge_delivery",
+        "Says what the review of a delivery came to",
         || deliveries::order(DeliveryVerb::Verdict),
     )
     .takes(&[KEY])
@@ -172,7 +160,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::post(
         DeliveryVerb::Plan.path(),
-        ("plan_delivery", "Sends the plan of a delivery"),
+        "plan_delivery",
+        "Sends the plan of a delivery",
         || deliveries::order(DeliveryVerb::Plan),
     )
     .takes(&[KEY])
@@ -181,7 +170,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::post(
         DeliveryVerb::Split.path(),
-        ("split_delivery", "Splits a delivery into smaller ones"),
+        "split_delivery",
+        "Splits a delivery into smaller ones",
         || deliveries::order(DeliveryVerb::Split),
     )
     .takes(&[KEY])
@@ -190,10 +180,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::get(
         "/api/deliveries/{delivery}/events",
-        (
-            "delivery_events",
-            "Lists the events of a delivery and its jobs, after a cursor",
-        ),
+        "delivery_events",
+        "Lists the events of a delivery and its jobs, after a cursor",
         || get(events::of_delivery),
     )
     .takes(&DELIVERY_EVENTS)
@@ -201,10 +189,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404]),
     Row::post(
         executions::path(Execution::Plan),
-        (
-            "generate_plan",
-            "Begins the plan of a delivery, or begins it again",
-        ),
+        "generate_plan",
+        "Begins the plan of a delivery, or begins it again",
         || executions::execute(Execution::Plan),
     )
     .takes(&[KEY])
@@ -213,10 +199,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::post(
         executions::path(Execution::Implement),
-        (
-            "run_implement",
-            "Begins the change of a delivery, or begins it again",
-        ),
+        "run_implement",
+        "Begins the change of a delivery, or begins it again",
         || executions::execute(Execution::Implement),
     )
     .takes(&[KEY])
@@ -225,10 +209,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::post(
         executions::path(Execution::Review),
-        (
-            "run_review",
-            "Begins the review of a delivery, or begins it again",
-        ),
+        "run_review",
+        "Begins the review of a delivery, or begins it again",
         || executions::execute(Execution::Review),
     )
     .takes(&[KEY])
@@ -237,7 +219,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::post(
         executions::path(Execution::Fix),
-        ("run_fix", "Has a change made again as its review wants it"),
+        "run_fix",
+        "Has a change made again as its review wants it",
         || executions::execute(Execution::Fix),
     )
     .takes(&[KEY])
@@ -246,10 +229,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::post(
         "/api/deliveries/{delivery}/collect",
-        (
-            "collect_session",
-            "Adds a session that was begun elsewhere to a delivery, as a run",
-        ),
+        "collect_session",
+        "Adds a session that was begun elsewhere to a delivery, as a run",
         || post(executions::collect),
     )
     .takes(&[KEY])
@@ -258,10 +239,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::post(
         "/api/deliveries/{delivery}/runs/{run}/analysis",
-        (
-            "analyse_run",
-            "Says what a failed run came from, and what to do about it",
-        ),
+        "analyse_run",
+        "Says what a failed run came from, and what to do about it",
         || post(executions::analyse),
     )
     .takes(&[KEY])

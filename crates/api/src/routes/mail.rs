@@ -21,20 +21,16 @@ const MESSAGE: &[(u16, ResponseBody)] = &[(200, Json("MailMessage"))];
 pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     Row::get(
         "/api/mail/{owner}/{name}",
-        (
-            "list_mailboxes",
-            "Lists the personas that have mail in a repository, with how much",
-        ),
+        "list_mailboxes",
+        "Lists the personas that have mail in a repository, with how much",
         || get(mail::stats),
     )
     .answers(&[(200, Json("MailStats"))])
     .refuses(&[404]),
     Row::post(
         "/api/mail/{owner}/{name}",
-        (
-            "send_mail",
-            "Sends a message to a persona, or to each of the team; as whom tells the token",
-        ),
+        "send_mail",
+        "Sends a message to a persona, or to each of the team; as whom tells the token",
         || post(mail::send),
     )
     .takes(&[KEY])
@@ -43,10 +39,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::get(
         "/api/mail/{owner}/{name}/log",
-        (
-            "mail_log",
-            "Shows a page of the log of mail as it is, for tokens that see every mailbox",
-        ),
+        "mail_log",
+        "Shows a page of the log of mail as it is, for tokens that see every mailbox",
         || get(mail::log),
     )
     .takes(&MAIL_LOG_PAGE)
@@ -54,30 +48,24 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404]),
     Row::get(
         "/api/mail/{owner}/{name}/stats",
-        (
-            "mail_stats",
-            "Counts the events and messages of a repository",
-        ),
+        "mail_stats",
+        "Counts the events and messages of a repository",
         || get(mail::stats),
     )
     .answers(&[(200, Json("MailStats"))])
     .refuses(&[404]),
     Row::get(
         "/api/mail/{owner}/{name}/verify",
-        (
-            "verify_mail",
-            "Lists everything that is wrong with the mail of a repository",
-        ),
+        "verify_mail",
+        "Lists everything that is wrong with the mail of a repository",
         || get(mail::verify),
     )
     .answers(&[(200, Json("MailVerified"))])
     .refuses(&[404, 409]),
     Row::post(
         "/api/mail/{owner}/{name}/rebuild",
-        (
-            "rebuild_mail",
-            "Makes mailboxes and counters of the log of mail again",
-        ),
+        "rebuild_mail",
+        "Makes mailboxes and counters of the log of mail again",
         || post(mail::rebuild),
     )
     .sends(RequestBody::MaybeJson("MarkMail"))
@@ -85,10 +73,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::post(
         "/api/mail/{owner}/{name}/seal",
-        (
-            "seal_mail",
-            "Puts all events of mail that no sealed page has into one",
-        ),
+        "seal_mail",
+        "Puts all events of mail that no sealed page has into one",
         || post(mail::seal),
     )
     .sends(RequestBody::MaybeJson("MarkMail"))
@@ -96,10 +82,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::post(
         "/api/mail/{owner}/{name}/import",
-        (
-            "import_mail",
-            "Adds the events of an export that are not there yet; needs the scope `admin`",
-        ),
+        "import_mail",
+        "Adds the events of an export that are not there yet; needs the scope `admin`",
         || post(mail::import),
     )
     .sends(RequestBody::Json("ImportMail"))
@@ -107,10 +91,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::get(
         "/api/mail/{owner}/{name}/{persona}",
-        (
-            "show_mailbox",
-            "Lists the mail of a persona, the oldest first, and marks nothing read",
-        ),
+        "show_mailbox",
+        "Lists the mail of a persona, the oldest first, and marks nothing read",
         || get(mail::mailbox),
     )
     .takes(&MAILBOX)
@@ -118,14 +100,16 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404]),
     Row::get(
         "/api/mail/{owner}/{name}/{persona}/{message}",
-        ("show_mail", "Shows a message and leaves it as it is"),
+        "show_mail",
+        "Shows a message and leaves it as it is",
         || get(mail::show),
     )
     .answers(MESSAGE)
     .refuses(&[404]),
     Row::post(
         "/api/mail/{owner}/{name}/{persona}/{message}/read",
-        ("read_mail", "Marks a message read, and shows it"),
+        "read_mail",
+        "Marks a message read, and shows it",
         || post(mail::read),
     )
     .also_at("/api/mail/{owner}/{name}/{persona}/{message}:read")
@@ -134,7 +118,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::post(
         "/api/mail/{owner}/{name}/{persona}/{message}/tag",
-        ("tag_mail", "Puts a tag on a message, or takes one off"),
+        "tag_mail",
+        "Puts a tag on a message, or takes one off",
         || post(mail::tag),
     )
     .also_at("/api/mail/{owner}/{name}/{persona}/{message}:tag")
@@ -143,7 +128,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::post(
         "/api/mail/{owner}/{name}/{persona}/{message}/trash",
-        ("trash_mail", "Throws a message away"),
+        "trash_mail",
+        "Throws a message away",
         || post(mail::trash),
     )
     .also_at("/api/mail/{owner}/{name}/{persona}/{message}:trash")
@@ -152,7 +138,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::post(
         "/api/mail/{owner}/{name}/{persona}/{message}/untrash",
-        ("untrash_mail", "Takes a message back out of the trash"),
+        "untrash_mail",
+        "Takes a message back out of the trash",
         || post(mail::untrash),
     )
     .also_at("/api/mail/{owner}/{name}/{persona}/{message}:untrash")

@@ -64,8 +64,13 @@ const fn query(name: &'static str, takes: ParameterType, means: &'static str) ->
     }
 }
 
-const fn number(name: &'static str, range: (u32, u32, u32), means: &'static str) -> Parameter {
-    let (min, max, default) = range;
+const fn number(
+    name: &'static str,
+    min: u32,
+    max: u32,
+    default: u32,
+    means: &'static str,
+) -> Parameter {
     query(name, ParameterType::Number { min, max, default }, means)
 }
 
@@ -103,14 +108,18 @@ pub(super) const SAID: Parameter = query(
 /// Which piece of a patch is wanted.
 pub(super) const PIECE: Parameter = number(
     "page",
-    (0, ARTIFACTS_PAGE_MAX, 0),
+    0,
+    ARTIFACTS_PAGE_MAX,
+    0,
     "Which piece of the patch: the first is read afresh, a further one is of the reading before and named by its `next_page`.",
 );
 
 /// Which page of a transcript is wanted.
 pub(super) const TRANSCRIPT_PAGE: Parameter = number(
     "page",
-    (1, TRANSCRIPT_PAGE_MAX, 1),
+    1,
+    TRANSCRIPT_PAGE_MAX,
+    1,
     "Which page: a further one is named by the `next_page` of the one before.",
 );
 
@@ -128,7 +137,9 @@ pub(super) const MAILBOX: [Parameter; 3] = [
     ),
     number(
         "limit",
-        (1, MAILBOX_LIMIT_MAX, MAILBOX_LIMIT_MAX),
+        1,
+        MAILBOX_LIMIT_MAX,
+        MAILBOX_LIMIT_MAX,
         "How many at most.",
     ),
 ];
@@ -136,7 +147,9 @@ pub(super) const MAILBOX: [Parameter; 3] = [
 /// Which page of a log of mail is wanted.
 pub(super) const MAIL_LOG_PAGE: [Parameter; 1] = [number(
     "page",
-    (0, MAIL_LOG_PAGE_MAX, 0),
+    0,
+    MAIL_LOG_PAGE_MAX,
+    0,
     "Which page: a further one is named by the `next_page` of the one before.",
 )];
 
@@ -159,11 +172,7 @@ pub(super) const JOBS: [Parameter; 4] = [
         ParameterType::States,
         "Only jobs in one of these states, with commas between them.",
     ),
-    number(
-        "limit",
-        (1, JOBS_LIMIT_MAX, JOBS_LIMIT),
-        "How many at most.",
-    ),
+    number("limit", 1, JOBS_LIMIT_MAX, JOBS_LIMIT, "How many at most."),
     query(
         "cursor",
         ParameterType::Cursor,
@@ -204,7 +213,9 @@ pub(super) const DELIVERIES: [Parameter; 6] = [
     ),
     number(
         "limit",
-        (1, DELIVERIES_LIMIT_MAX, DELIVERIES_LIMIT),
+        1,
+        DELIVERIES_LIMIT_MAX,
+        DELIVERIES_LIMIT,
         "How many at most.",
     ),
     query(
@@ -226,7 +237,9 @@ pub(super) const PIPELINES: [Parameter; 2] = [
     OF_REPO[0],
     number(
         "limit",
-        (1, PIPELINES_LIMIT_MAX, PIPELINES_LIMIT),
+        1,
+        PIPELINES_LIMIT_MAX,
+        PIPELINES_LIMIT,
         "How many at most.",
     ),
 ];
@@ -234,7 +247,9 @@ pub(super) const PIPELINES: [Parameter; 2] = [
 /// What `GET /api/sprints/{owner}/{name}` takes.
 pub(super) const SPRINTS: [Parameter; 1] = [number(
     "limit",
-    (1, SPRINTS_LIMIT_MAX, SPRINTS_LIMIT),
+    1,
+    SPRINTS_LIMIT_MAX,
+    SPRINTS_LIMIT,
     "How many at most.",
 )];
 
@@ -256,12 +271,16 @@ pub(super) const EVENTS: [Parameter; 5] = [
     ),
     number(
         "limit",
-        (0, EVENTS_LIMIT_MAX, EVENTS_LIMIT),
+        0,
+        EVENTS_LIMIT_MAX,
+        EVENTS_LIMIT,
         "How many at most; 0 returns only the present cursor.",
     ),
     number(
         "wait_seconds",
-        (0, WAIT_SECONDS_MAX, 0),
+        0,
+        WAIT_SECONDS_MAX,
+        0,
         "How long an empty answer may be held open, in seconds; on Lambda it never is.",
     ),
 ];

@@ -105,8 +105,10 @@ pub(crate) struct Row<S> {
 impl Route {
     /// A route that takes nothing and answers nothing yet.
     pub(super) const fn new(
-        (method, path): (Method, &'static str),
-        (id, summary): (&'static str, &'static str),
+        method: Method,
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
     ) -> Self {
         Self {
             method,
@@ -125,77 +127,86 @@ impl Route {
 
 impl<S> Row<S> {
     const fn new(
-        called: (Method, &'static str),
-        told: (&'static str, &'static str),
+        method: Method,
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
         serve: fn() -> MethodRouter<S>,
     ) -> Self {
-        let route = Route::new(called, told);
+        let route = Route::new(method, path, id, summary);
         Self { route, serve }
     }
 
     /// A reading route.
     pub(super) const fn get(
         path: &'static str,
-        told: (&'static str, &'static str),
+        id: &'static str,
+        summary: &'static str,
         serve: fn() -> MethodRouter<S>,
     ) -> Self {
-        Self::new((Method::Get, path), told, serve)
+        Self::new(Method::Get, path, id, summary, serve)
     }
 
     /// A writing route.
     pub(super) const fn post(
         path: &'static str,
-        told: (&'static str, &'static str),
+        id: &'static str,
+        summary: &'static str,
         serve: fn() -> MethodRouter<S>,
     ) -> Self {
-        Self::new((Method::Post, path), told, serve)
+        Self::new(Method::Post, path, id, summary, serve)
     }
 
     /// A route that changes what is there.
     pub(super) const fn patch(
         path: &'static str,
-        told: (&'static str, &'static str),
+        id: &'static str,
+        summary: &'static str,
         serve: fn() -> MethodRouter<S>,
     ) -> Self {
-        Self::new((Method::Patch, path), told, serve)
+        Self::new(Method::Patch, path, id, summary, serve)
     }
 
     /// A route that removes what is there.
     pub(super) const fn delete(
         path: &'static str,
-        told: (&'static str, &'static str),
+        id: &'static str,
+        summary: &'static str,
         serve: fn() -> MethodRouter<S>,
     ) -> Self {
-        Self::new((Method::Delete, path), told, serve)
+        Self::new(Method::Delete, path, id, summary, serve)
     }
 
     /// An order about one job, in both spellings.
     pub(super) const fn order(
         verb: Verb,
-        told: (&'static str, &'static str),
+        id: &'static str,
+        summary: &'static str,
         serve: fn() -> MethodRouter<S>,
     ) -> Self {
         let (path, colon) = verb.paths();
-        Self::post(path, told, serve).also_at(colon)
+        Self::post(path, id, summary, serve).also_at(colon)
     }
 
     /// A page.
     pub(super) const fn page(
         path: &'static str,
-        told: (&'static str, &'static str),
+        id: &'static str,
+        summary: &'static str,
         serve: fn() -> MethodRouter<S>,
     ) -> Self {
-        let row = Self::get(path, told, serve).called_by(Caller::Viewer(Scope::Read));
+        let row = Self::get(path, id, summary, serve).called_by(Caller::Viewer(Scope::Read));
         row.answers(&[(200, ResponseBody::Page), (304, ResponseBody::Nothing)])
     }
 
     /// A form of a page, which leads to another page.
     pub(super) const fn form(
         path: &'static str,
-        told: (&'static str, &'static str),
+        id: &'static str,
+        summary: &'static str,
         serve: fn() -> MethodRouter<S>,
     ) -> Self {
-        let row = Self::post(path, told, serve).called_by(Caller::Viewer(Scope::Write));
+        let row = Self::post(path, id, summary, serve).called_by(Caller::Viewer(Scope::Write));
         let row = row.sends(RequestBody::Form);
         row.answers(&[(303, ResponseBody::Nothing)])
     }

@@ -21,10 +21,8 @@ const SPRINT: &[(u16, ResponseBody)] = &[(200, Json("SprintView"))];
 pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     Row::get(
         "/api/sprints/{owner}/{name}",
-        (
-            "list_sprints",
-            "Lists the sprints of a repository, the newest first",
-        ),
+        "list_sprints",
+        "Lists the sprints of a repository, the newest first",
         || get(sprints::list),
     )
     .takes(&SPRINTS)
@@ -32,10 +30,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404]),
     Row::post(
         "/api/sprints/{owner}/{name}",
-        (
-            "start_sprint",
-            "Starts a sprint of a repository, or with `dry_run` tells what it would be",
-        ),
+        "start_sprint",
+        "Starts a sprint of a repository, or with `dry_run` tells what it would be",
         || post(sprints::start),
     )
     .takes(&[KEY])
@@ -44,27 +40,24 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::get(
         ONE,
-        (
-            "show_sprint",
-            "Shows a sprint with its members and what came of its weaves; `latest` is the newest",
-        ),
+        "show_sprint",
+        "Shows a sprint with its members and what came of its weaves; `latest` is the newest",
         || get(sprints::show),
     )
     .answers(SPRINT)
     .refuses(&[404]),
     Row::get(
         "/api/sprints/{owner}/{name}/{sprint}/why",
-        (
-            "why_sprint",
-            "Explains what a sprint and each of its members wait for",
-        ),
+        "why_sprint",
+        "Explains what a sprint and each of its members wait for",
         || get(sprints::why),
     )
     .answers(&[(200, Json("SprintWhy"))])
     .refuses(&[404]),
     Row::post(
         "/api/sprints/{owner}/{name}/{sprint}/tick",
-        ("tick_sprint", "Has a sprint looked at now"),
+        "tick_sprint",
+        "Has a sprint looked at now",
         || post(sprints::tick),
     )
     .also_at("/api/sprints/{owner}/{name}/{sprint}:tick")
@@ -73,10 +66,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::post(
         "/api/sprints/{owner}/{name}/{sprint}/integrate",
-        (
-            "integrate_sprint",
-            "Has what the members made woven, with `now` also while some of them work",
-        ),
+        "integrate_sprint",
+        "Has what the members made woven, with `now` also while some of them work",
         || post(sprints::integrate),
     )
     .also_at("/api/sprints/{owner}/{name}/{sprint}:integrate")
@@ -85,10 +76,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
     .refuses(&[404, 409]),
     Row::post(
         "/api/sprints/{owner}/{name}/{sprint}/abort",
-        (
-            "abort_sprint",
-            "Aborts a sprint with its jobs; branches and pull requests stay",
-        ),
+        "abort_sprint",
+        "Aborts a sprint with its jobs; branches and pull requests stay",
         || post(sprints::abort),
     )
     .also_at("/api/sprints/{owner}/{name}/{sprint}:abort")

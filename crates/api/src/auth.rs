@@ -41,7 +41,7 @@ pub(crate) struct AuthenticatedCaller {
 
 impl AuthenticatedCaller {
     /// The caller with one of the installation's own tokens, which have every scope.
-    pub(crate) fn of_installation() -> Self {
+    pub(crate) fn installation() -> Self {
         Self {
             scope: Scope::Admin,
             name: None,
@@ -52,7 +52,7 @@ impl AuthenticatedCaller {
     }
 
     /// The caller with a named token, which has its own scope.
-    pub(crate) fn of_token(token: Token, now: Timestamp) -> Result<Self, Refused> {
+    pub(crate) fn from_token(token: Token, now: Timestamp) -> Result<Self, Refused> {
         let scope = token.scope_at(now).map_err(|closed| match closed {
             TokenRejection::Revoked => refuse("token_revoked", "the bearer token was revoked"),
             TokenRejection::Expired => {
@@ -273,10 +273,10 @@ pub(crate) fn needed(method: &Method) -> Scope {
 pub(crate) async fn admit(api: &ApiInner, shown: &str) -> Result<AuthenticatedCaller, Refused> {
     if let Some(token) = named(api, shown).await? {
         tracing::Span::current().record("token", token.name.as_str());
-        return AuthenticatedCaller::of_token(token, api.backend.now());
+        return AuthenticatedCaller::from_token(token, api.backend.now());
     }
     if api.tokens.open_for(shown).await {
-        return Ok(AuthenticatedCaller::of_installation());
+        return Ok(AuthenticatedCaller::installation());
     }
     let detail = "the bearer token is not one of Gaffer's";
     Err(refuse("wrong_token", detail))

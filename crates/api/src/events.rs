@@ -31,7 +31,7 @@ pub(crate) async fn events(
 }
 
 /// `GET /api/deliveries/{delivery}/events?after=&open=&limit=&wait_seconds=`.
-pub(crate) async fn of_delivery(
+pub(crate) async fn delivery_events(
     State(api): SharedState,
     path: Parts<String>,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -54,7 +54,7 @@ async fn listed(
     asked: &EventQuery,
     within: Duration,
 ) -> Result<EventPage, Refused> {
-    let told = match api.holding.clone() {
+    let list = match api.holding.clone() {
         Some(mut stopped) if !within.is_zero() => {
             let waiting = async move {
                 drop(tokio::time::timeout(within, stopped.wait_for(|stop| *stop)).await);
@@ -63,17 +63,17 @@ async fn listed(
         }
         Some(_) | None => api.backend.events_after(asked).await?,
     };
-    Ok(shown(&told))
+    Ok(shown(&list))
 }
 
-fn shown(told: &EventList) -> EventPage {
-    let events = told.events.iter();
+fn shown(list: &EventList) -> EventPage {
+    let events = list.events.iter();
     EventPage {
         events: events
             .map(|(event, repo)| message(event, repo.as_deref()))
             .collect(),
-        cursor: told.cursor.to_string(),
-        more: told.more,
+        cursor: list.cursor.to_string(),
+        more: list.more,
     }
 }
 

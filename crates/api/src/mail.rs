@@ -55,7 +55,7 @@ pub(crate) async fn send(
     let key = body::idempotency_key(&headers)?;
     let wanted: SendMail = body::order(sent)?;
     let (owner, name) = body::parts(path)?;
-    let repo = sources::of_parts(&owner, &name)?;
+    let repo = sources::repo_name(&owner, &name)?;
     let outgoing = outgoing(&who, wanted)?;
     reach::must_reach(&api, &who, &repo).await?;
     let once = key.map(|key| once(key, &who, &outgoing));
@@ -117,7 +117,7 @@ pub(crate) async fn mailbox(
 ) -> Result<Json<Mailbox>, Refused> {
     let query = inbox_query(asked)?;
     let (owner, name, persona) = body::parts(path)?;
-    let repo = sources::of_parts(&owner, &name)?;
+    let repo = sources::repo_name(&owner, &name)?;
     let persona = named_persona(&persona)?;
     who.must_have_mailbox(&persona)?;
     let page = api.backend.inbox_of(&repo, &persona, &query).await?;
@@ -280,7 +280,7 @@ pub(crate) async fn stats(
     path: Parts<(String, String)>,
 ) -> Result<Json<MailStats>, Refused> {
     let (owner, name) = body::parts(path)?;
-    let repo = sources::of_parts(&owner, &name)?;
+    let repo = sources::repo_name(&owner, &name)?;
     Ok(Json(api.backend.mail_counters(&repo).await?.into()))
 }
 
@@ -350,7 +350,7 @@ pub(crate) async fn import(
 fn whole(who: &AuthenticatedCaller, path: Parts<(String, String)>) -> Result<RepoName, Refused> {
     let (owner, name) = body::parts(path)?;
     who.must_have_every_mailbox()?;
-    sources::of_parts(&owner, &name)
+    sources::repo_name(&owner, &name)
 }
 
 /// A number that no message can have names none, as one that none has.
@@ -361,7 +361,7 @@ fn named(path: MessagePath) -> Result<Named, Refused> {
         name: presentable(&message, SHOWN_CHARS_MAX),
     };
     Ok(Named {
-        repo: sources::of_parts(&owner, &name)?,
+        repo: sources::repo_name(&owner, &name)?,
         persona: named_persona(&persona)?,
         message: message.parse().map_err(no_such)?,
     })

@@ -96,7 +96,7 @@ async fn answered(
         }
         MergeStatus::Waiting(mut reasons) | MergeStatus::Held(mut reasons) => {
             let pull = api.backend.pull_of(job).await?.value.pull;
-            let given = approval.or_else(|| of_head(&pull));
+            let given = approval.or_else(|| head_approval(&pull));
             let failed = match given {
                 Some(approval) => failure(api, job, approval, ordered_at).await?,
                 None => None,
@@ -137,7 +137,7 @@ async fn settled(
     let part = part.as_deref();
     let look = || async {
         let found = api.backend.pull_of(job).await?.value;
-        let given = approval.or_else(|| of_head(&found.pull));
+        let given = approval.or_else(|| head_approval(&found.pull));
         let approved_at = given.map(|given| given.at.max(ordered_at));
         let standing = standing(&found, part, approved_at);
         let waits = matches!(standing, MergeStatus::Waiting(_));
@@ -147,7 +147,7 @@ async fn settled(
 }
 
 /// The approval of the present head.
-fn of_head(pull: &Pull) -> Option<&Approval> {
+fn head_approval(pull: &Pull) -> Option<&Approval> {
     let head = pull.head.as_ref().map(|head| &head.sha);
     let given = pull.approval.as_ref();
     given.filter(|given| head == Some(&given.sha))

@@ -251,14 +251,14 @@ fn polls(page: &mut Page, accounts: &[AccountStatus]) {
 }
 
 fn allowances(page: &mut Page, accounts: &[AccountStatus]) {
-    let of = |account: &AccountStatus| [("concurrent", account.slots), ("day", account.today)];
+    let windows = |account: &AccountStatus| [("concurrent", account.slots), ("day", account.today)];
     let mut samples = page.figure(
         "gaffer_tasks",
         Kind::Gauge,
         "Tasks that count against the plan.",
     );
     for account in accounts {
-        for (window, (used, _)) in of(account) {
+        for (window, (used, _)) in windows(account) {
             let labels = [("account", account.name.as_str()), ("window", window)];
             samples.add(&labels, used);
         }
@@ -266,7 +266,7 @@ fn allowances(page: &mut Page, accounts: &[AccountStatus]) {
     let help = "Tasks that the plan allows.";
     let mut samples = page.figure("gaffer_tasks_allowed", Kind::Gauge, help);
     for account in accounts {
-        for (window, (_, allowed)) in of(account) {
+        for (window, (_, allowed)) in windows(account) {
             let labels = [("account", account.name.as_str()), ("window", window)];
             samples.add(&labels, u64::from(allowed));
         }

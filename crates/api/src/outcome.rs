@@ -85,8 +85,8 @@ pub(crate) async fn wait(
 pub(crate) async fn pauses(api: &ApiInner, job: &JobId) -> Result<Vec<Reason>, Refused> {
     let job = api.backend.must_job(job).await?.value;
     let found = api.backend.pauses(&job.repo).await?;
-    let told = |it: &domain::delivery::Reason| view::reason(it.code, &it.sentence);
-    Ok(found.iter().map(told).collect())
+    let reason = |it: &domain::delivery::Reason| view::reason(it.code, &it.sentence);
+    Ok(found.iter().map(reason).collect())
 }
 
 /// An action outside failed.

@@ -167,7 +167,7 @@ fn order(wanted: StartPipeline) -> Result<PipelineOrder, Refused> {
             Err(Refused::field("layer", "missing_field", detail))
         }
         (None, Some(_)) => {
-            ask.check().map_err(|odd| of_ask(&odd))?;
+            ask.check().map_err(|odd| refused_ask(&odd))?;
             Ok(PipelineOrder::Only(ask))
         }
         (from, _) => Ok(PipelineOrder::From(from.unwrap_or_default())),
@@ -190,7 +190,7 @@ fn not_alone(field: &str, what: &str) -> Refused {
     Refused::field(field, "clean_alone", &detail)
 }
 
-fn of_ask(odd: &OddAsk) -> Refused {
+fn refused_ask(odd: &OddAsk) -> Refused {
     let field = match odd {
         OddAsk::Role(_) => "role",
         OddAsk::Stream(_) => "stream",

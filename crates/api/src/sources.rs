@@ -177,11 +177,11 @@ pub(crate) async fn sync(
 /// The repository that a path names.
 fn named(path: Parts<(String, String)>) -> Result<RepoName, Refused> {
     let (owner, name) = body::parts(path)?;
-    of_parts(&owner, &name)
+    repo_name(&owner, &name)
 }
 
 /// The repository of this owner and name.
-pub(crate) fn of_parts(owner: &str, name: &str) -> Result<RepoName, Refused> {
+pub(crate) fn repo_name(owner: &str, name: &str) -> Result<RepoName, Refused> {
     let written = format!("{owner}/{name}");
     written.parse().map_err(|error| {
         let shown = presentable(&written, SHORT_CHARS_MAX);

@@ -52,7 +52,7 @@ pub(crate) async fn start(
         dry_run,
     } = body::maybe_order(sent)?;
     let (owner, name) = body::parts(path)?;
-    let repo = sources::of_parts(&owner, &name)?;
+    let repo = sources::repo_name(&owner, &name)?;
     reach::must_reach(&api, &who, &repo).await?;
     let order = SprintOrder {
         repo,
@@ -118,7 +118,7 @@ pub(crate) async fn list(
     let limit = query::one(asked, "limit")?;
     let limit = limit.map_or(Ok(SPRINTS_LIMIT), |value| in_limit(&value))?;
     let (owner, name) = body::parts(path)?;
-    let repo = sources::of_parts(&owner, &name)?;
+    let repo = sources::repo_name(&owner, &name)?;
     sources::must_source(&api, &repo).await?;
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let sprints = api.backend.sprints(&repo, limit).await?;
@@ -262,7 +262,7 @@ async fn carry_out(
 /// A number that no sprint can have names none, as one that none has.
 fn named(path: SprintPath) -> Result<Named, Refused> {
     let (owner, name, sprint) = body::parts(path)?;
-    let repo = sources::of_parts(&owner, &name)?;
+    let repo = sources::repo_name(&owner, &name)?;
     if sprint == LATEST {
         return Ok((repo, None));
     }

@@ -63,10 +63,10 @@ fn shown(job: &Job) -> JobView {
         | Phase::Ended(_) => None,
     };
     let automation = job.terms.automation;
-    let told = watch.and_then(|watch| watch.url.as_deref());
+    let url = watch.and_then(|watch| watch.url.as_deref());
     let session_url = job
         .session()
-        .map(|session| WebPage::session_page(session, told));
+        .map(|session| WebPage::session_page(session, url));
     JobView {
         job_id: job.id.clone(),
         delivery_id: job.delivery.clone(),
@@ -280,8 +280,8 @@ pub(crate) fn reasons(judgement: &Judgement, part: Option<&Part>) -> Vec<Reason>
 }
 
 /// One reason of a judgement.
-pub(crate) fn merge_reason(told: &merge::Reason, part: Option<&Part>) -> Reason {
-    reason(told.code(), &told.sentence_for(part))
+pub(crate) fn merge_reason(found: &merge::Reason, part: Option<&Part>) -> Reason {
+    reason(found.code(), &found.sentence_for(part))
 }
 
 #[cfg(test)]

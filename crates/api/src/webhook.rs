@@ -200,19 +200,19 @@ fn signature(headers: &HeaderMap) -> Result<&str, Rejected> {
 /// The message for a webhook; `None` for one that names nothing that is followed.
 fn work(wakeup: &Wakeup) -> Option<Work> {
     match wakeup.kind {
-        WebhookKind::Issue | WebhookKind::IssueComment => of_issue(wakeup),
+        WebhookKind::Issue | WebhookKind::IssueComment => issue_work(wakeup),
         WebhookKind::PullRequest
         | WebhookKind::Review
         | WebhookKind::CheckRun
         | WebhookKind::CheckSuite
         | WebhookKind::WorkflowRun
         | WebhookKind::Status
-        | WebhookKind::Push => of_pull(wakeup),
+        | WebhookKind::Push => pull_work(wakeup),
     }
 }
 
 /// The message about an issue. Which sources take issues, the dispatcher knows; comments on pull requests are about none.
-fn of_issue(wakeup: &Wakeup) -> Option<Work> {
+fn issue_work(wakeup: &Wakeup) -> Option<Work> {
     let number = wakeup.number.filter(|_| !wakeup.is_pull)?;
     let webhook = wakeup.repo_id.map(|repo_id| IssueWebhook {
         repo_id,
@@ -226,7 +226,7 @@ fn of_issue(wakeup: &Wakeup) -> Option<Work> {
 }
 
 /// The message about a pull request, or about a commit that may be one's.
-fn of_pull(wakeup: &Wakeup) -> Option<Work> {
+fn pull_work(wakeup: &Wakeup) -> Option<Work> {
     let Wakeup {
         kind: _,
         repo,

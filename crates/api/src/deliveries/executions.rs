@@ -151,7 +151,7 @@ pub(crate) async fn analyse(
     };
     command(&api, &id, command_id, act, &who).await?;
     let run = api.backend.run_of(&id, &run.id).await?;
-    Ok(Json(runs::of(id, &run)).into_response())
+    Ok(Json(runs::delivery_run(id, &run)).into_response())
 }
 
 /// A session that Jules does not have is nothing that could be there later.

@@ -150,7 +150,7 @@ async fn give(
     let found = api.backend.delivery_shown(id).await?;
     reach::must_reach_delivery(api, who, &found).await?;
     if !found.is_stored {
-        of_job(api, id, act, who).await?;
+        order_job(api, id, act, who).await?;
         return shown(api, id, who).await;
     }
     command(api, id, command_id, act, who).await?;
@@ -176,7 +176,7 @@ pub(super) async fn command(
 }
 
 /// A job that belongs to no delivery takes its own orders.
-async fn of_job(
+async fn order_job(
     api: &ApiInner,
     id: &DeliveryId,
     act: Act,

@@ -28,11 +28,11 @@ pub(crate) async fn show(
     path: Parts<(String, String)>,
 ) -> Result<Json<DeliveryRun>, Refused> {
     let (id, run) = named(&api, path).await?;
-    Ok(Json(of(id, &run)))
+    Ok(Json(delivery_run(id, &run)))
 }
 
 /// A run in its wire form.
-pub(crate) fn of(delivery_id: DeliveryId, run: &Run) -> DeliveryRun {
+pub(crate) fn delivery_run(delivery_id: DeliveryId, run: &Run) -> DeliveryRun {
     DeliveryRun {
         delivery_id,
         run: view::run(run),

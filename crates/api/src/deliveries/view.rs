@@ -187,7 +187,7 @@ pub(crate) async fn legal(
         return Ok(LegalOrders::default());
     }
     if !shown.is_stored {
-        return Ok(of_job(api, shown));
+        return Ok(job_orders(api, shown));
     }
     let rules = api.backend.delivery_rules(&shown.delivery).await?;
     let by = who.actor();
@@ -199,7 +199,7 @@ pub(crate) async fn legal(
 }
 
 /// The orders that a job takes which belongs to no delivery.
-fn of_job(api: &ApiInner, shown: &DeliveryShown) -> LegalOrders {
+fn job_orders(api: &ApiInner, shown: &DeliveryShown) -> LegalOrders {
     let Some(job) = &shown.job else {
         return LegalOrders::default();
     };
@@ -215,8 +215,8 @@ fn of_job(api: &ApiInner, shown: &DeliveryShown) -> LegalOrders {
 }
 
 fn reasons(shown: &DeliveryShown) -> Vec<Reason> {
-    let told = |reason: &delivery::Reason| view::reason(reason.code, &reason.sentence);
-    shown.because.iter().map(told).collect()
+    let reason = |it: &delivery::Reason| view::reason(it.code, &it.sentence);
+    shown.because.iter().map(reason).collect()
 }
 
 fn kind(kind: DeliveryKind) -> &'static str {

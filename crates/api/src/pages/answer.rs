@@ -208,7 +208,7 @@ fn back(asked: &Asked) -> String {
 
 /// A path of the dashboard where nothing is.
 pub(crate) async fn nowhere(api: &ApiInner, asked: &Asked) -> Response {
-    match session::of(api, &asked.headers).await {
+    match session::current(api, &asked.headers).await {
         Ok(session) => refused(api, asked, Some(&session), &super::inside::no_page()),
         Err(closed) => refused(api, asked, None, &closed),
     }

@@ -57,10 +57,10 @@ async fn made(
     });
     let older = listed.next.map(|next| format!("/dashboard?after={next}"));
     let troubles = dashboard::troubles(&status);
-    let told = Board {
+    let board = Board {
         cards: &cards,
         troubles: &troubles,
         older: older.as_deref(),
     };
-    Ok(dashboard::board(frame, told)?)
+    Ok(dashboard::board(frame, board)?)
 }

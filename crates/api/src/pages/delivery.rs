@@ -73,14 +73,14 @@ async fn made(
         }
         None => None,
     };
-    let told = Delivery {
+    let shown = Delivery {
         view: &view,
         why: Some(&why),
         job: job.as_ref(),
         pull_why: pull_why.as_ref(),
         has_moved,
     };
-    Ok(dashboard::delivery(frame, told)?)
+    Ok(dashboard::delivery(frame, shown)?)
 }
 
 /// The fields into which a person types.
@@ -110,7 +110,7 @@ pub(crate) async fn act(
         let form = RefusedForm { page: &page, typed };
         answer::refused_form(&api, &asked, session, refused, form)
     };
-    let session = match session::of(&api, &asked.headers).await {
+    let session = match session::current(&api, &asked.headers).await {
         Ok(session) => session,
         Err(closed) => return refused(None, &closed, &[]),
     };

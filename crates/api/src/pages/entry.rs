@@ -77,7 +77,7 @@ pub(crate) async fn sign_in(State(api): SharedState, asked: Asked, sent: SentFor
 
 /// `POST /dashboard/sign-out`.
 pub(crate) async fn sign_out(State(api): SharedState, asked: Asked, sent: SentForm) -> Response {
-    let session = match session::of(&api, &asked.headers).await {
+    let session = match session::current(&api, &asked.headers).await {
         Ok(session) => session,
         Err(closed) => return answer::refused(&api, &asked, None, &closed),
     };

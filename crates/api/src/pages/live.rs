@@ -57,7 +57,7 @@ where
         // The bell is listened to before the page is made, so that nothing is missed in between.
         let mut saved = std::pin::pin!(api.backend.saved());
         let is_rung = poll_fn(|cx| Poll::Ready(saved.as_mut().poll(cx).is_ready())).await;
-        let session = match session::of(api, &asked.headers).await {
+        let session = match session::current(api, &asked.headers).await {
             Ok(session) => session,
             Err(closed) => return answer::refused(api, asked, None, &closed),
         };

@@ -114,13 +114,13 @@ pub(crate) async fn wakes(State(api): SharedState, rooms: Rooms, asked: Asked) -
             let status: Status = inside.get(&session.caller, "/status").await?;
             let wakes = newest(&api).await?;
             let letters = letters(&api).await?;
-            let told = Wakes {
+            let page = Wakes {
                 is_cut: wakes.len() > WAKES,
                 wakes: wakes.get(..WAKES).unwrap_or(&wakes),
                 dead: status.queue.dead,
                 letters: &letters,
             };
-            Ok::<_, NoPage>(dashboard::wakes(&frame, told)?)
+            Ok::<_, NoPage>(dashboard::wakes(&frame, page)?)
         }
     })
     .await

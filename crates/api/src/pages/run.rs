@@ -69,10 +69,10 @@ async fn made(
     let shown: DeliveryRun = inside.get(&session.caller, &path).await?;
     let kept = format!("{path}/transcript?page={page}");
     let kept = inside.get_read(&session.caller, &kept).await?;
-    let told = Transcript {
+    let transcript = Transcript {
         delivery,
         run: &shown.run,
         kept: kept.as_ref(),
     };
-    Ok(dashboard::transcript(frame, told)?)
+    Ok(dashboard::transcript(frame, transcript)?)
 }

@@ -54,7 +54,7 @@ impl Session {
 }
 
 /// The session of a request.
-pub(crate) async fn of(api: &ApiInner, headers: &HeaderMap) -> Result<Session, Refused> {
+pub(crate) async fn current(api: &ApiInner, headers: &HeaderMap) -> Result<Session, Refused> {
     let Some(cookie) = cookie(headers) else {
         let detail = "sign in with a token of the HTTP API";
         return Err(closed("no_session", detail));
@@ -79,7 +79,7 @@ pub(crate) async fn open(
             .sealed_by(|key| key.made(sealed, purpose, &key.digest()));
         let key = made.await.ok_or_else(over)?;
         return Ok(Session {
-            caller: AuthenticatedCaller::of_installation().at_the_dashboard(),
+            caller: AuthenticatedCaller::installation().at_the_dashboard(),
             name: None,
             form_token: key.form_token(sealed),
         });
@@ -92,7 +92,7 @@ pub(crate) async fn open(
         .sealed_by(|key| key.made(sealed, purpose, &digest));
     let key = made.await.ok_or_else(over)?;
     Ok(Session {
-        caller: AuthenticatedCaller::of_token(found, now)?.at_the_dashboard(),
+        caller: AuthenticatedCaller::from_token(found, now)?.at_the_dashboard(),
         name: Some(name.clone()),
         form_token: key.form_token(sealed),
     })
@@ -130,10 +130,10 @@ pub(crate) async fn resealed(api: &ApiInner, link: &Sealed) -> Result<Sealed, Re
             Some(digest)
         }
     };
-    let of = |key: &SealKey| digest.unwrap_or_else(|| key.digest());
-    let made = |key: &SealKey| key.made(link, Purpose::Link, &of(key));
+    let digest_of = |key: &SealKey| digest.unwrap_or_else(|| key.digest());
+    let made = |key: &SealKey| key.made(link, Purpose::Link, &digest_of(key));
     let key = api.tokens.sealed_by(made).await.ok_or_else(over)?;
-    Ok(key.seal(Purpose::Session, link.name.as_ref(), &of(&key), now))
+    Ok(key.seal(Purpose::Session, link.name.as_ref(), &digest_of(&key), now))
 }
 
 /// A link that does not sign in.

@@ -62,7 +62,7 @@ pub(crate) async fn start(
 /// The requirement that a path names.
 fn named(path: Parts<(String, String, String)>) -> Result<(RepoName, ArtefactId), Refused> {
     let (owner, name, id) = body::parts(path)?;
-    let repo = sources::of_parts(&owner, &name)?;
+    let repo = sources::repo_name(&owner, &name)?;
     let read = id.parse().map_err(|_| no_such("requirement", &id))?;
     Ok((repo, read))
 }

@@ -182,7 +182,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/deliveries/{delivery}/events",
         "delivery_events",
         "Lists the events of a delivery and its jobs, after a cursor",
-        || get(events::of_delivery),
+        || get(events::delivery_events),
     )
     .takes(&DELIVERY_EVENTS)
     .answers(&[(200, Json("EventPage"))])

@@ -20,7 +20,7 @@ use crate::merging::in_review;
 use crate::world::{SHA, World, shop_pull};
 
 /// A delivery at a place, for which a job in review works.
-async fn of_delivery(world: &World, at: (Phase, RunStatus)) -> (DeliveryId, JobId) {
+async fn delivery_with_job(world: &World, at: (Phase, RunStatus)) -> (DeliveryId, JobId) {
     let job = in_review(world).await;
     let order = json!({ "repo": "acme/shop", "summary": "Tidy" });
     let made = world.post("/api/deliveries", &order).await.ok(201);
@@ -128,7 +128,7 @@ async fn judge(world: &World, id: &DeliveryId, reasons: Vec<Reason>) {
 #[tokio::test(start_paused = true)]
 async fn a_merge_that_cannot_be_is_refused_with_the_reason_of_the_pull_request() {
     let world = World::new().await;
-    let (id, job) = of_delivery(&world, (Phase::Verify, RunStatus::Pending)).await;
+    let (id, job) = delivery_with_job(&world, (Phase::Verify, RunStatus::Pending)).await;
     let missing = vec![Reason::CiNeverStarted {
         cause: MissingChecksCause::NoWorkflow,
     }];
@@ -165,7 +165,7 @@ async fn a_merge_that_cannot_be_is_refused_with_the_reason_of_the_pull_request()
 #[tokio::test(start_paused = true)]
 async fn the_approval_of_a_plan_passes_no_other_checkpoint() {
     let world = World::new().await;
-    let (id, job) = of_delivery(&world, (Phase::Implement, RunStatus::Succeeded)).await;
+    let (id, job) = delivery_with_job(&world, (Phase::Implement, RunStatus::Succeeded)).await;
     for body in [json!({}), json!({ "plan_id": "p1" })] {
         let answer = world.post(&format!("/jobs/{job}/approve"), &body).await;
         assert_eq!(answer.code(409), "no_open_plan", "{body}");
@@ -189,7 +189,7 @@ async fn the_approval_of_a_plan_passes_no_other_checkpoint() {
 #[tokio::test(start_paused = true)]
 async fn an_order_about_what_was_collected_concerns_that_job_alone() {
     let world = World::new().await;
-    let (id, job) = of_delivery(&world, (Phase::Verify, RunStatus::Pending)).await;
+    let (id, job) = delivery_with_job(&world, (Phase::Verify, RunStatus::Pending)).await;
     let other: JobId = "01k0000000000000000000000z".parse().unwrap();
     change(&world, &id, |delivery| {
         delivery.task.job = Some(other.clone());
@@ -222,7 +222,7 @@ async fn an_order_about_what_was_collected_concerns_that_job_alone() {
 }
 
 /// The codes of why a job waits, and which orders are advised.
-async fn told(world: &World, job: &JobId) -> (Vec<String>, Vec<String>) {
+async fn reasons_and_advice(world: &World, job: &JobId) -> (Vec<String>, Vec<String>) {
     let why = world.get(&format!("/jobs/{job}/why")).await.ok(200);
     let words = |of: &str, word: &str| {
         let listed = why[of].as_array().unwrap().iter();
@@ -244,7 +244,7 @@ async fn what_was_collected_is_a_persons_and_no_order_about_it_is_advised() {
         })
         .await;
     let is_advised = |advised: &[String]| advised.iter().any(|it| it == "merge");
-    assert!(is_advised(&told(&world, &job).await.1));
+    assert!(is_advised(&reasons_and_advice(&world, &job).await.1));
     let order = json!({ "repo": "acme/shop", "summary": "Tidy" });
     let made = world.post("/api/deliveries", &order).await.ok(201);
     let id: DeliveryId = made["id"].as_str().unwrap().parse().unwrap();
@@ -264,7 +264,7 @@ async fn what_was_collected_is_a_persons_and_no_order_about_it_is_advised() {
     ] {
         let to = |delivery: &mut Delivery| (delivery.phase, delivery.run_status) = place;
         change(&world, &id, to).await;
-        let (because, advised) = told(&world, &job).await;
+        let (because, advised) = reasons_and_advice(&world, &job).await;
         assert!(because.contains(&"collected".to_owned()), "{because:?}");
         let stale = ["needs_approval", "delivery_not_in_verify"];
         assert!(
@@ -286,7 +286,7 @@ async fn what_was_collected_is_a_persons_and_no_order_about_it_is_advised() {
 #[tokio::test(start_paused = true)]
 async fn a_merge_is_advised_only_while_its_delivery_takes_the_order() {
     let world = World::new().await;
-    let (id, job) = of_delivery(&world, (Phase::Verify, RunStatus::Pending)).await;
+    let (id, job) = delivery_with_job(&world, (Phase::Verify, RunStatus::Pending)).await;
     let merge = format!("/jobs/{job}/merge");
     for (place, is_taken) in [
         ((Phase::Verify, RunStatus::Failed), false),
@@ -295,7 +295,7 @@ async fn a_merge_is_advised_only_while_its_delivery_takes_the_order() {
     ] {
         let to = |delivery: &mut Delivery| (delivery.phase, delivery.run_status) = place;
         change(&world, &id, to).await;
-        let (because, advised) = told(&world, &job).await;
+        let (because, advised) = reasons_and_advice(&world, &job).await;
         let is_advised = advised.contains(&"merge".to_owned());
         assert_eq!(is_advised, is_taken, "{place:?}: {advised:?}");
         let is_told = because.contains(&"needs_approval".to_owned());
@@ -314,7 +314,7 @@ async fn a_merge_is_advised_only_while_its_delivery_takes_the_order() {
 #[tokio::test(start_paused = true)]
 async fn how_it_is_to_be_merged_and_whether_it_is_closed_is_kept() {
     let world = World::new().await;
-    let (id, job) = of_delivery(&world, (Phase::Verify, RunStatus::Pending)).await;
+    let (id, job) = delivery_with_job(&world, (Phase::Verify, RunStatus::Pending)).await;
     let titled = json!({ "commit_title": "Tidy the shop" });
     let merge = world.post(&format!("/jobs/{job}/merge"), &titled).await;
     merge.ok(202);
@@ -332,7 +332,7 @@ async fn how_it_is_to_be_merged_and_whether_it_is_closed_is_kept() {
 #[tokio::test(start_paused = true)]
 async fn the_pull_request_of_what_was_cancelled_can_be_closed_afterwards() {
     let world = World::new().await;
-    let (id, job) = of_delivery(&world, (Phase::Implement, RunStatus::Succeeded)).await;
+    let (id, job) = delivery_with_job(&world, (Phase::Implement, RunStatus::Succeeded)).await;
     let path = format!("/jobs/{job}/cancel");
     let closing = async || {
         let pull = world.backend.store.pull(&shop_pull()).await.unwrap();
@@ -351,7 +351,7 @@ async fn the_pull_request_of_what_was_cancelled_can_be_closed_afterwards() {
 #[tokio::test(start_paused = true)]
 async fn a_cancellation_and_a_retry_under_a_name_are_carried_out_once() {
     let world = World::new().await;
-    let (id, job) = of_delivery(&world, (Phase::Implement, RunStatus::Running)).await;
+    let (id, job) = delivery_with_job(&world, (Phase::Implement, RunStatus::Running)).await;
     let failed = (Phase::Implement, RunStatus::Failed);
     let ways = |verb: &str| {
         [
@@ -387,7 +387,7 @@ async fn a_cancellation_and_a_retry_under_a_name_are_carried_out_once() {
 #[tokio::test(start_paused = true)]
 async fn an_approval_under_a_name_is_carried_out_once() {
     let world = World::new().await;
-    let (id, job) = of_delivery(&world, (Phase::Plan, RunStatus::Succeeded)).await;
+    let (id, job) = delivery_with_job(&world, (Phase::Plan, RunStatus::Succeeded)).await;
     show_plan(&world, (&id, &job), "p1").await;
     let path = format!("/jobs/{job}/approve");
     let read = json!({ "plan_id": "p1" });
@@ -406,7 +406,7 @@ async fn an_approval_under_a_name_is_carried_out_once() {
 #[tokio::test(start_paused = true)]
 async fn an_order_to_merge_under_a_name_is_answered_as_before() {
     let world = World::new().await;
-    let (id, job) = of_delivery(&world, (Phase::Verify, RunStatus::Pending)).await;
+    let (id, job) = delivery_with_job(&world, (Phase::Verify, RunStatus::Pending)).await;
     let missing = vec![Reason::CiNeverStarted {
         cause: MissingChecksCause::NoWorkflow,
     }];

@@ -39,7 +39,7 @@ fn spellings(route: &Route) -> impl Iterator<Item = &'static str> {
 }
 
 /// The routes that `gaffer up` serves apart from the webhook's.
-fn of_the_door() -> impl Iterator<Item = &'static Route> {
+fn served_routes() -> impl Iterator<Item = &'static Route> {
     routes().filter(|route| route.caller != Caller::GitHub)
 }
 
@@ -58,18 +58,18 @@ fn the_document_is_what_the_table_and_the_wire_types_say() {
 
 #[tokio::test]
 async fn the_schema_of_a_delivery_is_what_its_wire_type_says() {
-    let text = serde_json::to_string_pretty(&schemas::of_delivery()).unwrap();
+    let text = serde_json::to_string_pretty(&schemas::delivery()).unwrap();
     expect_file!["../../../../docs/delivery.schema.json"].assert_eq(&format!("{text}\n"));
     let world = World::new().await;
     let answer = world.get("/api/deliveries/schema").await;
     assert_eq!(answer.header("content-type"), "application/schema+json");
-    assert_eq!(answer.ok(200), schemas::of_delivery());
+    assert_eq!(answer.ok(200), schemas::delivery());
 }
 
 /// Those of the kinds `member` and `integration` are refused, so none is sent.
 #[test]
 fn the_schema_of_a_delivery_names_every_kind_and_every_state_of_a_part() {
-    let schema = schemas::of_delivery();
+    let schema = schemas::delivery();
     let names = |place: &str, word: Value| {
         let told = schema.pointer(place).and_then(Value::as_str).unwrap();
         let word = word.as_str().unwrap();
@@ -110,13 +110,13 @@ async fn the_document_is_told_to_whoever_has_a_token() {
 #[tokio::test]
 async fn everything_in_the_table_is_served_and_nothing_else() {
     let world = World::new().await;
-    for path in of_the_door().flat_map(spellings).map(filled) {
+    for path in served_routes().flat_map(spellings).map(filled) {
         // A part that is spelt out wins over one that varies.
         let spelt = |it: &str| it.split('/').filter(|part| !part.contains('{')).count();
-        let covering = of_the_door().flat_map(spellings);
+        let covering = served_routes().flat_map(spellings);
         let most = covering.filter(|it| covers(it, &path)).map(spelt).max();
         for asked in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
-            let is_in_table = of_the_door().any(|route| {
+            let is_in_table = served_routes().any(|route| {
                 let is_meant = |it: &str| covers(it, &path) && Some(spelt(it)) == most;
                 method(route) == asked && spellings(route).any(is_meant)
             });

@@ -435,7 +435,7 @@ async fn a_session_that_there_is_not_cannot_be_collected() {
 }
 
 /// The kinds and ids of the events of a page.
-fn told(page: &Value) -> Vec<(&str, &str)> {
+fn kinds_and_ids(page: &Value) -> Vec<(&str, &str)> {
     let events = page["events"].as_array().unwrap().iter();
     let it = events.map(|event| (event["kind"].as_str(), event["event_id"].as_str()));
     it.map(|(kind, id)| (kind.unwrap(), id.unwrap())).collect()
@@ -463,13 +463,13 @@ async fn the_events_of_a_delivery_are_its_own_and_those_of_its_jobs() {
     seen(&world, &of_other, "of another job", 2).await;
     let page = world.get(&path).await.ok(200);
     let expected = [("start", own.as_str()), ("completed", of_job.as_str())];
-    assert_eq!(told(&page), expected);
+    assert_eq!(kinds_and_ids(&page), expected);
     assert_eq!(page["events"][0]["delivery_id"], id.as_str());
     assert_eq!(page["events"][1]["job_id"], job.as_str());
     assert_eq!(page["more"], json!(false));
     let first = world.get(&format!("{path}&limit=1")).await.ok(200);
     assert_eq!(
-        (told(&first), &first["more"]),
+        (kinds_and_ids(&first), &first["more"]),
         (vec![expected[0]], &json!(true))
     );
     let at = format!("/api/deliveries/{id}/events");
@@ -504,7 +504,7 @@ async fn an_empty_answer_is_held_until_an_event_of_the_delivery_comes() {
     assert!(early.is_err(), "it is another's: {early:?}");
     let of_job = seen(&world, &run.job.unwrap(), "it", 0).await;
     let page = held.await.ok(200);
-    assert_eq!(told(&page), [("completed", of_job.as_str())]);
+    assert_eq!(kinds_and_ids(&page), [("completed", of_job.as_str())]);
     assert!(began.elapsed() < Duration::from_secs(20));
 }
 

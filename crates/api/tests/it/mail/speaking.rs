@@ -235,7 +235,7 @@ async fn mail_to_people_is_a_question_to_them() {
 }
 
 /// The numbers of messages to people whose events are shown to a token.
-async fn told_of(world: &World, token: &str, query: &str) -> Vec<i64> {
+async fn numbers_told(world: &World, token: &str, query: &str) -> Vec<i64> {
     let path = format!("/events{query}");
     let shown = with(token, world, (Method::GET, &path, &Value::Null)).await;
     let shown = shown.ok(200);
@@ -262,8 +262,12 @@ async fn a_bound_token_is_told_of_mail_to_people_from_its_own_persona_alone() {
     ] {
         let name = format!("of-{}", persona.unwrap_or("all"));
         let token = token(&world, &name, (Scope::Read, persona)).await;
-        assert_eq!(told_of(&world, &token, "").await, wanted, "{name}");
-        assert_eq!(told_of(&world, &token, "?open=1").await, wanted, "{name}");
+        assert_eq!(numbers_told(&world, &token, "").await, wanted, "{name}");
+        assert_eq!(
+            numbers_told(&world, &token, "?open=1").await,
+            wanted,
+            "{name}"
+        );
     }
 }
 
@@ -274,12 +278,12 @@ async fn a_question_to_people_is_open_until_its_message_is_read_or_thrown_away()
         send_to(&world, "human").await;
     }
     let all = token(&world, "all", (Scope::Read, None)).await;
-    let open = async || told_of(&world, &all, "?open=1").await;
+    let open = async || numbers_told(&world, &all, "?open=1").await;
     assert_eq!(open().await, [1, 2, 3]);
     for (order, left) in [("1/read", vec![2, 3]), ("2/trash", vec![3])] {
         let path = format!("{MAIL}/human/{order}");
         world.post(&path, &json!({})).await.ok(200);
         assert_eq!(open().await, left, "{order}");
     }
-    assert_eq!(told_of(&world, &all, "").await, [1, 2, 3]);
+    assert_eq!(numbers_told(&world, &all, "").await, [1, 2, 3]);
 }

@@ -94,13 +94,13 @@ impl Schemas {
         schemas.answer::<IntakeResult>();
         schemas.answer::<Why>();
         schemas.answer::<Workers>();
-        schemas.of_pipelines();
-        schemas.of_mail();
-        schemas.of_sprints();
+        schemas.add_pipelines();
+        schemas.add_mail();
+        schemas.add_sprints();
         schemas
     }
 
-    fn of_pipelines(&mut self) {
+    fn add_pipelines(&mut self) {
         self.send::<StartPipeline>();
         self.send::<CancelPipeline>();
         self.send::<StartRequirement>();
@@ -111,7 +111,7 @@ impl Schemas {
         self.answer::<RequirementView>();
     }
 
-    fn of_mail(&mut self) {
+    fn add_mail(&mut self) {
         self.send::<SendMail>();
         self.send::<MarkMail>();
         self.send::<TagMail>();
@@ -127,7 +127,7 @@ impl Schemas {
         self.answer::<MailStats>();
     }
 
-    fn of_sprints(&mut self) {
+    fn add_sprints(&mut self) {
         self.send::<StartSprint>();
         self.send::<IntegrateSprint>();
         self.send::<OrderSprint>();
@@ -168,7 +168,7 @@ fn generator(contract: Contract) -> SchemaGenerator {
 }
 
 /// The schema of a delivery as it is shown, for itself.
-pub(super) fn of_delivery() -> Value {
+pub(super) fn delivery() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.contract = Contract::Serialize;
     });

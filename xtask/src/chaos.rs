@@ -1,4 +1,4 @@
-//! `cargo xtask chaos`: builds `gaffer` and plays seeds of its chaos, whole or with one guard taken out.
+//! `cargo xtask chaos`: builds the program `chaos` and has it play seeds, whole or with one guard taken out.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::output;
 #[derive(clap::Args)]
 pub(crate) struct ChaosOptions {
     /// How many seeds are played; without a guard, how many at most until one fails.
-    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
     /// The first seed.
     #[arg(long, value_name = "SEED", default_value_t = 1)]
@@ -65,15 +65,15 @@ pub(crate) fn run(options: &ChaosOptions) -> Result<()> {
 
 fn whole(options: &ChaosOptions, root: &Path) -> Result<()> {
     let status = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--package", "cli"])
+        .args(["build", "--quiet", "--package", "chaos"])
         .current_dir(root)
         .env("CARGO_TARGET_DIR", root.join("target"))
         .status()
         .context("starting cargo")?;
-    ensure!(status.success(), "gaffer does not build");
-    let gaffer = root.join("target").join("debug").join("gaffer");
-    let status = command(options, &gaffer).status();
-    let status = status.context("starting gaffer")?;
+    ensure!(status.success(), "chaos does not build");
+    let program = root.join("target").join("debug").join("chaos");
+    let status = command(options, &program).status();
+    let status = status.context("starting chaos")?;
     ensure!(status.success(), "a seed failed");
     Ok(())
 }
@@ -83,8 +83,8 @@ fn without(options: &ChaosOptions, root: &Path, guards: &[Guard]) -> Result<()> 
     for guard in guards {
         let word = guard.word();
         output::line(&format!("\n=== without {word}"));
-        let gaffer = guard.build(root)?;
-        let summary = judged(options, &gaffer)?;
+        let program = guard.build(root)?;
+        let summary = judged(options, &program)?;
         let verdict = summary.verdict();
         output::line(&format!("=== without {word}: {verdict}"));
         if summary.violations.is_empty() {
@@ -127,23 +127,23 @@ impl Summary {
 }
 
 /// Plays until a seed fails.
-fn judged(options: &ChaosOptions, gaffer: &Path) -> Result<Summary> {
-    let mut command = command(options, gaffer);
+fn judged(options: &ChaosOptions, program: &Path) -> Result<Summary> {
+    let mut command = command(options, program);
     let output = command.args(["--json", "--until-failure"]).output();
-    let output = output.context("starting gaffer")?;
+    let output = output.context("starting chaos")?;
     let said = String::from_utf8_lossy(&output.stdout);
     let summary = said.lines().last().unwrap_or_default();
     let complaint = String::from_utf8_lossy(&output.stderr);
     serde_json::from_str(summary)
-        .with_context(|| format!("reading what the seeds came to; gaffer said: {complaint}"))
+        .with_context(|| format!("reading what the seeds came to; chaos said: {complaint}"))
 }
 
-/// The seeds of the options, played by this binary.
-fn command(options: &ChaosOptions, gaffer: &Path) -> Command {
-    let mut command = Command::new(gaffer);
+/// The seeds of the options, played by this build of `chaos`.
+fn command(options: &ChaosOptions, program: &Path) -> Command {
+    let mut command = Command::new(program);
     command
-        .args(["demo", "--chaos", &options.from.to_string()])
-        .args(["--seeds", &options.seeds.max(2).to_string()])
+        .args(["seeds", "--from", &options.from.to_string()])
+        .args(["--count", &options.seeds.to_string()])
         .args(["--at-once", &options.at_once.to_string()]);
     command
 }

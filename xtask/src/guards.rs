@@ -47,7 +47,7 @@ impl Guard {
         }
     }
 
-    /// Builds `gaffer` without this guard and returns where it is.
+    /// Builds `chaos` without this guard and returns where it is.
     pub(crate) fn build(self, root: &Path) -> Result<PathBuf> {
         let folder = root.join("target").join("guards");
         std::fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
@@ -55,7 +55,7 @@ impl Guard {
         let own = std::env::current_exe().context("finding xtask")?;
         std::fs::copy(own, &link).with_context(|| format!("making {}", link.display()))?;
         let status = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--package", "cli"])
+            .args(["build", "--quiet", "--package", "chaos"])
             .current_dir(root)
             .env("CARGO_TARGET_DIR", &folder)
             .env("RUSTC_WORKSPACE_WRAPPER", &link)
@@ -63,10 +63,10 @@ impl Guard {
             .context("starting cargo")?;
         ensure!(
             status.success(),
-            "gaffer without {} does not build",
+            "chaos without {} does not build",
             self.word()
         );
-        Ok(folder.join("debug").join("gaffer"))
+        Ok(folder.join("debug").join("chaos"))
     }
 }
 

@@ -12,7 +12,6 @@ use stack::StackArgs;
 
 pub(crate) mod account;
 pub(crate) mod agent;
-pub(crate) mod chaos;
 pub(crate) mod cost;
 pub(crate) mod dashboard;
 pub(crate) mod delivery;
@@ -87,9 +86,6 @@ pub(crate) enum Command {
     Up(Box<UpArgs>),
     /// Play a whole story against a sandbox, in seconds and without any account.
     Demo(demo::DemoArgs),
-    /// The process that `gaffer demo --chaos` kills: no command of the command line, see [`groups::parse`].
-    #[command(skip)]
-    ChaosChild(chaos::ChildArgs),
     /// Serve a small Jules and a small GitHub to try things on.
     Sandbox(demo::SandboxArgs),
     /// Accounts: Jules keys with their plans.
@@ -253,7 +249,6 @@ impl Command {
             Self::Init(_)
             | Self::Monitor(_)
             | Self::Demo(_)
-            | Self::ChaosChild(_)
             | Self::Sandbox(_)
             | Self::Scaffold(_)
             | Self::Role(_)

@@ -1,6 +1,5 @@
 //! `gaffer demo`: plays one of the demo's stories and prints what came of it.
 
-mod chaos;
 mod pipeline;
 
 use anyhow::Result;
@@ -9,17 +8,10 @@ use serde::Serialize;
 use crate::args::demo::DemoArgs;
 use crate::render;
 
-pub(crate) use chaos::child;
-pub(crate) use chaos::moment::Moment;
-
 /// Plays the story, and fails when it breaks a promise.
 pub(crate) async fn run(args: DemoArgs) -> Result<()> {
     if args.pipeline {
         return pipeline::run(&args).await;
-    }
-    pipeline::must_name_no_folder(&args)?;
-    if let Some(seed) = args.chaos {
-        return chaos::run(seed, &args).await;
     }
     if args.deliveries {
         return deliveries(&args).await;

@@ -110,7 +110,6 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
     let answer = match command {
         Command::Up(args) => return serve(*args, here()?, json).await,
         Command::Demo(args) => return demo::run(DemoArgs { json, ..args }).await,
-        Command::ChaosChild(args) => return demo::child::run(args, here()?).await,
         Command::Sandbox(args) => return sandbox_command::run(SandboxArgs { json, ..args }).await,
         Command::Init(args) => return Box::pin(init::run(*args, &here()?, json)).await,
         Command::Doctor(args) => return Box::pin(doctor::run(*args, &here()?, json)).await,

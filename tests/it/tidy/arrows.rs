@@ -24,7 +24,7 @@ const DOOR: Allowed = Only(&[
 ]);
 
 /// Every crate of the workspace, those to come included.
-const ARROWS: [(&str, Allowed); 28] = [
+const ARROWS: [(&str, Allowed); 29] = [
     ("domain", Only(&[])),
     ("engine", Only(&["domain", "scaffold", "weave"])),
     // Adapters never see each other.
@@ -73,6 +73,7 @@ const ARROWS: [(&str, Allowed); 28] = [
     ("hello-function", Only(&[])),
     ("cli", Anything),
     ("tests", Anything),
+    ("chaos", Anything),
     ("deployed", Anything),
     // It compares the weaver with git, and needs nothing else.
     ("against-git", Only(&["weave"])),

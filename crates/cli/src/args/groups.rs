@@ -3,14 +3,9 @@
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
-use super::chaos::ChildLine;
-use super::stack::StackArgs;
-use super::{Command, CommandLine};
-
-/// The first argument of the process that `gaffer demo --chaos` starts and kills.
-pub(crate) const CHILD: &str = "chaos-child";
+use super::CommandLine;
 
 /// What clap adds to every command that has others below it.
 pub(crate) const HELP: &str = "help";
@@ -75,12 +70,8 @@ fn without_help_instead(command: clap::Command) -> clap::Command {
 pub(crate) fn parse(
     arguments: impl IntoIterator<Item = OsString>,
 ) -> Result<CommandLine, clap::Error> {
-    let arguments: Vec<OsString> = arguments.into_iter().collect();
-    if arguments.get(1).is_some_and(|first| first == CHILD) {
-        return child(arguments.into_iter().skip(1));
-    }
     let mut command = command();
-    let arguments = without_help_of_help(&command, arguments);
+    let arguments = without_help_of_help(&command, arguments.into_iter().collect());
     let mut matches = command.try_get_matches_from_mut(arguments)?;
     CommandLine::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
@@ -98,16 +89,6 @@ fn without_help_of_help(command: &clap::Command, mut arguments: Vec<OsString>) -
         arguments.pop();
     }
     arguments
-}
-
-fn child(arguments: impl Iterator<Item = OsString>) -> Result<CommandLine, clap::Error> {
-    let ChildLine { data, child } = ChildLine::try_parse_from(arguments)?;
-    Ok(CommandLine {
-        data: Some(data),
-        json: false,
-        stack: StackArgs::default(),
-        command: Command::ChaosChild(child),
-    })
 }
 
 /// The help of a command of a program that lacks its subcommand, and its subcommands; `None` for any other error.

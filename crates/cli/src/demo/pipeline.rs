@@ -12,15 +12,7 @@ use crate::error::Error;
 
 /// Plays the story, and leaves its repository where that is wanted.
 pub(super) async fn run(args: &DemoArgs) -> Result<()> {
-    let keep = match &args.keep {
-        Some(Some(folder)) => Some(free(folder)?),
-        Some(None) => {
-            let what = "`--keep` with `--pipeline` names no folder";
-            let next = "name one that is empty or not there, as in `--keep shop.git`";
-            return Err(Error::usage(what, next).into());
-        }
-        None => None,
-    };
+    let keep = args.keep.as_deref().map(free).transpose()?;
     let stay = async |at| stay(args, at).await;
     let report = demo::play_pipeline((!args.no_webhooks, keep), shower(args), stay).await?;
     let mut lines = report.lines();
@@ -28,20 +20,6 @@ pub(super) async fn run(args: &DemoArgs) -> Result<()> {
         .extend(keep.map(|folder| format!("The repository is in {}: clone it.", folder.display())));
     tell(args, &report, &lines)?;
     report.verdict()
-}
-
-/// The other stories leave nothing in a folder of one's own.
-pub(super) fn must_name_no_folder(args: &DemoArgs) -> Result<()> {
-    match &args.keep {
-        Some(Some(folder)) => {
-            let what = format!(
-                "`--keep {}` names a folder, which only `--pipeline` takes",
-                folder.display()
-            );
-            Err(Error::usage(what, "leave the folder out; it is named at the end").into())
-        }
-        Some(None) | None => Ok(()),
-    }
 }
 
 /// The folder, if it is empty or not there.

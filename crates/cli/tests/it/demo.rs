@@ -235,12 +235,9 @@ fn a_folder_that_is_in_use_is_refused_before_anything_is_played() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine\n");
     for wrong in [
         &["--pipeline", "--keep"][..],
-        &["--chaos", "1", "--keep", "shop.git"],
         &["--keep", "shop.git"],
         &["--deliveries", "--keep"],
         &["--deliveries", "--pipeline"],
-        &["--chaos", "1", "--pipeline"],
-        &["--chaos", "1", "--sprint"],
         &["--deliveries", "--sprint"],
         &["--sprint", "--keep"],
         &["--stay"],

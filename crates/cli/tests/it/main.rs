@@ -4,7 +4,6 @@
 
 mod accounts;
 mod agents;
-mod chaos;
 mod deliveries;
 mod demo;
 mod doctor;

@@ -133,15 +133,7 @@ const ROWS: &[Row] = &[
         ],
     ),
     ("up", &[&[("listen", Strict), ("service", Strict)], OUTSIDE]),
-    (
-        "demo",
-        &[&[
-            ("chaos", Strict),
-            ("seeds", Strict),
-            ("at_once", Strict),
-            ("keep", Place),
-        ]],
-    ),
+    ("demo", &[&[("keep", Place)]]),
     (
         "sandbox",
         &[&[

@@ -11,9 +11,9 @@ use sandbox::github::{PullState, PullView};
 use sandbox::jules::SessionView;
 use serde_json::Value;
 
-use super::job_agents::{PROMPT, SLOW, Wake};
-use super::stage::{BLOCKED, DOCS, DRAFTS, HANDBOOK};
-use super::{duplicate, person};
+use crate::job_agents::{PROMPT, SLOW, Wake};
+use crate::stage::{BLOCKED, DOCS, DRAFTS, HANDBOOK};
+use crate::{duplicate, person};
 
 /// A create may be repeated when the first session was hidden from the last look before it; looking and creating take less than this.
 const LOOK_TAKES: SignedDuration = SignedDuration::from_secs(30);
@@ -22,22 +22,22 @@ const LOOK_TAKES: SignedDuration = SignedDuration::from_secs(30);
 const UNHEARD: SignedDuration = SignedDuration::from_secs(5);
 
 /// Who was there.
-pub(super) struct Verdict<'a> {
-    pub(super) sandbox: &'a Sandbox,
+pub(crate) struct Verdict<'a> {
+    pub(crate) sandbox: &'a Sandbox,
     /// The ids of the jobs that are to be merged.
-    pub(super) jobs: &'a [String],
+    pub(crate) jobs: &'a [String],
     /// The id of the job that is cancelled, with its pull request closed.
-    pub(super) cancelled: &'a str,
+    pub(crate) cancelled: &'a str,
     /// When Gaffer took the explicit acknowledgement of which event.
-    pub(super) acknowledged: &'a BTreeMap<String, Timestamp>,
+    pub(crate) acknowledged: &'a BTreeMap<String, Timestamp>,
     /// When the process died.
-    pub(super) deaths: &'a [Timestamp],
+    pub(crate) deaths: &'a [Timestamp],
     /// Faults that struck a receiver.
-    pub(super) agent_faults: usize,
+    pub(crate) agent_faults: usize,
     /// How long a new session is missing in lists.
-    pub(super) list_lag: SignedDuration,
+    pub(crate) list_lag: SignedDuration,
     /// When the lists began to show the two sessions of one create, if there are to be two.
-    pub(super) duplicates: Option<Option<&'a Timestamp>>,
+    pub(crate) duplicates: Option<Option<&'a Timestamp>>,
 }
 
 /// A session of a job, and its pull request.
@@ -49,7 +49,7 @@ struct Kept {
 
 impl Verdict<'_> {
     /// Whether all jobs are merged, everything is put away and every wake was delivered.
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.is_cancelled()
             && self.jobs.iter().all(|job| {
                 let kept = self.merged(job);
@@ -78,7 +78,7 @@ impl Verdict<'_> {
     }
 
     /// Everything that was done twice, lost or done wrong.
-    pub(super) async fn violations(&self) -> Result<Vec<String>> {
+    pub(crate) async fn violations(&self) -> Result<Vec<String>> {
         let mut wrong = Vec::new();
         for job in self.jobs {
             let kept = self.merged(job);
@@ -197,7 +197,7 @@ impl Verdict<'_> {
     }
 
     /// What was to happen in this seed, whatever Gaffer does, and did not.
-    pub(super) fn unstaged(&self) -> Option<String> {
+    pub(crate) fn unstaged(&self) -> Option<String> {
         let missing = self.duplicates.is_some() && duplicate::count(self.sandbox) < 2;
         missing.then(|| "no create was done twice, though its answer was lost".to_owned())
     }

@@ -16,11 +16,11 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::moment::{KillPlace, Kind, Moment};
-use crate::render;
+use crate::moment::{KillPlace, Kind, Moment};
+use crate::output;
 
 /// Records in whose commits a process dies.
-pub(super) struct KillPoints {
+pub(crate) struct KillPoints {
     records: Arc<dyn Records>,
     clock: Arc<dyn Clock>,
     moments: BTreeSet<Moment>,
@@ -40,7 +40,7 @@ struct Body<T> {
 }
 
 impl KillPoints {
-    pub(super) fn new(
+    pub(crate) fn new(
         records: Arc<dyn Records>,
         clock: Arc<dyn Clock>,
         moments: BTreeSet<Moment>,
@@ -111,7 +111,7 @@ fn read<T: DeserializeOwned>(body: &str) -> Option<T> {
 
 /// Says where it stands and does nothing more; the runtime has one thread, so nothing else is done either until the kill comes.
 fn stop_dead(moment: Moment) {
-    let said = render::json_line(&json!({ "reached": moment.to_string() }));
+    let said = output::json_line(&json!({ "reached": moment.to_string() }));
     while said.is_ok() {
         std::thread::park();
     }

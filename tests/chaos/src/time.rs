@@ -16,7 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 const IN_HAND_AT: u64 = 8;
 
 /// A time that is kept in a file of sixteen bytes: the parent writes nanoseconds since 1970, the child how many messages it has in hand.
-pub(super) struct SharedTime {
+pub(crate) struct SharedTime {
     file: File,
     last: AtomicI64,
     in_hand: AtomicU64,
@@ -24,7 +24,7 @@ pub(super) struct SharedTime {
 
 impl SharedTime {
     /// A new one that shows a time.
-    pub(super) fn begin(path: &Path, at: Timestamp) -> Result<Arc<Self>> {
+    pub(crate) fn begin(path: &Path, at: Timestamp) -> Result<Arc<Self>> {
         let file = OpenOptions::new()
             .create(true)
             .truncate(true)
@@ -39,7 +39,7 @@ impl SharedTime {
     }
 
     /// The one that a parent keeps.
-    pub(super) fn follow(path: &Path) -> Result<Arc<Self>> {
+    pub(crate) fn follow(path: &Path) -> Result<Arc<Self>> {
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -57,7 +57,7 @@ impl SharedTime {
     }
 
     /// Lets time pass.
-    pub(super) fn pass(&self, by: SignedDuration) -> Result<()> {
+    pub(crate) fn pass(&self, by: SignedDuration) -> Result<()> {
         let now = self.now();
         self.set(now.saturating_add(by).unwrap_or(now))
     }
@@ -70,12 +70,12 @@ impl SharedTime {
     }
 
     /// The child took a message.
-    pub(super) fn take_up(&self) {
+    pub(crate) fn take_up(&self) {
         self.tell(self.in_hand.fetch_add(1, Ordering::SeqCst) + 1);
     }
 
     /// The child is done with a message.
-    pub(super) fn put_down(&self) {
+    pub(crate) fn put_down(&self) {
         self.tell(
             self.in_hand
                 .fetch_sub(1, Ordering::SeqCst)
@@ -89,14 +89,14 @@ impl SharedTime {
     }
 
     /// The child is dead and has nothing in hand.
-    pub(super) fn put_down_all(&self) -> Result<()> {
+    pub(crate) fn put_down_all(&self) -> Result<()> {
         self.file
             .write_all_at(&0_u64.to_le_bytes(), IN_HAND_AT)
             .context("writing the clock")
     }
 
     /// Whether the child has anything in hand.
-    pub(super) fn is_busy(&self) -> bool {
+    pub(crate) fn is_busy(&self) -> bool {
         self.read(IN_HAND_AT).is_some_and(|in_hand| in_hand > 0)
     }
 

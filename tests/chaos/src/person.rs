@@ -10,14 +10,14 @@ use sandbox::Sandbox;
 use sandbox::github::PullView;
 use tokio::sync::watch;
 
-use super::LOOK_EVERY;
-use super::stage::{BLOCKED_LABEL, HANDBOOK};
+use crate::play::LOOK_EVERY;
+use crate::stage::{BLOCKED_LABEL, HANDBOOK};
 
 /// How long to wait before saying it once more, in real time.
 const AGAIN_AFTER: Duration = Duration::from_millis(50);
 
 /// Once a pull request has a comment and the label, says that its job may be merged, until Gaffer takes it.
-pub(super) async fn unblock(
+pub(crate) async fn unblock(
     sandbox: Arc<Sandbox>,
     mut client_slot: watch::Receiver<Option<Client>>,
     job: String,
@@ -40,7 +40,7 @@ pub(super) async fn unblock(
 }
 
 /// Once Gaffer knows the pull request of a job, cancels the job and has its pull request closed, until Gaffer takes it.
-pub(super) async fn cancel(
+pub(crate) async fn cancel(
     mut client_slot: watch::Receiver<Option<Client>>,
     job: String,
 ) -> Result<()> {
@@ -63,7 +63,7 @@ pub(super) async fn cancel(
 }
 
 /// The pull requests that may need a person.
-pub(super) fn pulls(sandbox: &Sandbox) -> Vec<PullView> {
+pub(crate) fn pulls(sandbox: &Sandbox) -> Vec<PullView> {
     let github = sandbox.github();
     let numbers = github.pulls(HANDBOOK);
     let view = |number| github.pull(HANDBOOK, number);

@@ -9,16 +9,16 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use sandbox::{Fault, FaultKind, Sandbox, Service};
 
-use super::LOOK_EVERY;
-use super::stage::BLOCKED;
-use super::time::SharedTime;
+use crate::play::LOOK_EVERY;
+use crate::stage::BLOCKED;
+use crate::time::SharedTime;
 
 /// When the lists began to show both; nothing as long as they hide them.
-pub(super) type Shown = Arc<OnceLock<Timestamp>>;
+pub(crate) type Shown = Arc<OnceLock<Timestamp>>;
 
 /// Loses the answer of the job's first create, and of the second one too if the dice say so: then only the search for its marker finds
 /// either.
-pub(super) fn arrange(sandbox: &Sandbox, dice: &mut StdRng) {
+pub(crate) fn arrange(sandbox: &Sandbox, dice: &mut StdRng) {
     let lost = dice.random_range(1..=2);
     let fault = Fault::new(Service::Jules, "/sessions", FaultKind::CutAfterEffect);
     sandbox
@@ -28,7 +28,7 @@ pub(super) fn arrange(sandbox: &Sandbox, dice: &mut StdRng) {
 }
 
 /// Lets the lists show both once there are two.
-pub(super) async fn show(sandbox: Arc<Sandbox>, time: Arc<SharedTime>, shown: Shown) -> Result<()> {
+pub(crate) async fn show(sandbox: Arc<Sandbox>, time: Arc<SharedTime>, shown: Shown) -> Result<()> {
     let mut look = tokio::time::interval(LOOK_EVERY);
     while count(&sandbox) < 2 {
         look.tick().await;
@@ -40,7 +40,7 @@ pub(super) async fn show(sandbox: Arc<Sandbox>, time: Arc<SharedTime>, shown: Sh
 }
 
 /// How many sessions came from the create.
-pub(super) fn count(sandbox: &Sandbox) -> usize {
+pub(crate) fn count(sandbox: &Sandbox) -> usize {
     let sessions = sandbox.jules().sessions();
     let of_it = sessions.iter().filter(|it| it.prompt.contains(BLOCKED));
     of_it.count()

@@ -6,18 +6,19 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use serde_json::Value;
 use tokio::process::Command;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::command;
-use super::moment::{KillPlace, Kind, Moment};
-use super::outage;
-use super::plan::SEEDS;
-use super::report::Report;
-use crate::args::demo::DemoArgs;
-use crate::render::{self, Answer};
+use crate::command_line::SeedsArgs;
+use crate::moment::{KillPlace, Kind, Moment};
+use crate::plan::SEEDS;
+use crate::play::command;
+use crate::report::Report;
+use crate::{outage, output};
+
+/// What the columns of the table of kills are called.
+const HEAD: [&str; 4] = ["KILLED", "BEFORE", "AFTER", "SETTLING"];
 
 /// What a run of seeds came to.
 #[derive(Serialize)]
@@ -42,11 +43,11 @@ struct Summary {
 /// What one seed's process came to.
 type Played = (u64, Result<Report>);
 
-/// Plays the seeds from `first` on.
-pub(super) async fn run(first: u64, args: &DemoArgs) -> Result<()> {
+/// Plays the seeds.
+pub(crate) async fn run(args: &SeedsArgs) -> Result<()> {
     let turns = Arc::new(Semaphore::new(args.at_once.into()));
     let mut playing = JoinSet::new();
-    for seed in (0..args.seeds).map(|n| first.wrapping_add(n)) {
+    for seed in (0..args.count).map(|n| args.from.wrapping_add(n)) {
         let turns = turns.clone();
         playing.spawn(async move {
             // The semaphore is never closed.
@@ -68,14 +69,18 @@ pub(super) async fn run(first: u64, args: &DemoArgs) -> Result<()> {
     }
     playing.shutdown().await;
     let summary = Summary::of(&played);
-    render::answer(&summary.answer(), args.json).context("printing the table")?;
+    if args.json {
+        output::json_line(&summary)?;
+    } else {
+        output::line(&summary.lines().join("\n"))?;
+    }
     summary.verdict()
 }
 
 /// Plays one seed in a process of its own.
 async fn play(seed: u64) -> Result<Report> {
-    let output = Command::new(std::env::current_exe().context("finding gaffer")?)
-        .args(["demo", "--json", "--chaos", &seed.to_string()])
+    let output = Command::new(std::env::current_exe().context("finding chaos")?)
+        .args(["seed", "--json", &seed.to_string()])
         .stdin(Stdio::null())
         .kill_on_drop(true)
         .output()
@@ -107,7 +112,7 @@ fn tell((seed, outcome): &Played) -> Result<()> {
         Ok(it) => format!("seed {seed}: FAILED: {}", it.violations.join("; ")),
         Err(error) => format!("seed {seed}: SAYS NOTHING: {error:#}"),
     };
-    Ok(render::line(&text)?)
+    Ok(output::line(&text)?)
 }
 
 /// Each fault with its number, as one sentence.
@@ -161,7 +166,22 @@ impl Summary {
         }
     }
 
-    fn answer(&self) -> Answer {
+    /// What people read: the table of kills, and the figures.
+    fn lines(&self) -> Vec<String> {
+        let mut lines = self.table();
+        lines.extend([
+            format!("Faults that struck: {}.", told(&self.struck)),
+            format!(
+                "{} pull requests merged, {} kills, {} faults, the slowest seed {} s.",
+                self.merged, self.deaths, self.faults, self.slowest_seconds
+            ),
+            format!("{} of {} seeds held", self.held(), self.seeds),
+        ]);
+        lines
+    }
+
+    /// How often the process was killed at each moment, in columns.
+    fn table(&self) -> Vec<String> {
         let cell = |kind, place| {
             let moment = Moment { kind, place }.to_string();
             self.moments
@@ -169,20 +189,21 @@ impl Summary {
                 .map_or_else(String::new, usize::to_string)
         };
         let row = |kind: &Kind| {
-            let cells = KillPlace::ALL.map(|place| cell(*kind, place));
-            [vec![kind.to_string()], cells.to_vec()].concat()
+            let [before, after, settling] = KillPlace::ALL.map(|place| cell(*kind, place));
+            [kind.to_string(), before, after, settling]
         };
-        let head = ["killed", "before", "after", "settling"];
-        let rows = Kind::all().iter().map(row).collect();
-        let json: Value = render::value(self);
-        Answer::new(json)
-            .table(&head, rows, "")
-            .line(format!("Faults that struck: {}.", told(&self.struck)))
-            .line(format!(
-                "{} pull requests merged, {} kills, {} faults, the slowest seed {} s.",
-                self.merged, self.deaths, self.faults, self.slowest_seconds
-            ))
-            .line(format!("{} of {} seeds held", self.held(), self.seeds))
+        let mut rows = vec![HEAD.map(str::to_owned)];
+        rows.extend(Kind::all().iter().map(row));
+        let widest = |column: usize| rows.iter().map(|row| row[column].len()).max();
+        let widths = [0, 1, 2, 3].map(|column| widest(column).unwrap_or_default());
+        let line = |row: &[String; 4]| {
+            let cells = row.iter().zip(widths);
+            let cells: Vec<_> = cells
+                .map(|(cell, width)| format!("{cell:width$}"))
+                .collect();
+            cells.join("  ").trim_end().to_owned()
+        };
+        rows.iter().map(line).collect()
     }
 
     /// How many seeds showed what they should and nothing else.
@@ -242,15 +263,16 @@ mod tests {
     #[test]
     fn the_table_ends_with_how_many_seeds_held() {
         let held = [played(1, &[], None), played(2, &[], None)];
-        let text = Summary::of(&held).answer().text();
-        assert_eq!(text.lines().last(), Some("2 of 2 seeds held"));
+        let lines = Summary::of(&held).lines();
+        assert_eq!(lines.last().unwrap(), "2 of 2 seeds held");
+        assert_eq!(lines[0], "KILLED             BEFORE  AFTER  SETTLING");
 
         let some = [
             played(1, &[], None),
             played(2, &["a wake was lost"], Some("no duplicate")),
             (3, Err(anyhow::anyhow!("it did not end"))),
         ];
-        let text = Summary::of(&some).answer().text();
-        assert_eq!(text.lines().last(), Some("1 of 3 seeds held"));
+        let lines = Summary::of(&some).lines();
+        assert_eq!(lines.last().unwrap(), "1 of 3 seeds held");
     }
 }

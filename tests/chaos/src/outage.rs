@@ -8,13 +8,13 @@ use sandbox::{Fault, FaultKind, Faults, Service};
 use serde_json::json;
 
 /// What the report calls them. Among the seeds of the test command each of them has to strike.
-pub(super) const KINDS: [&str; 4] = ["jules 401", "github 401", "jules timeout", "github timeout"];
+pub(crate) const KINDS: [&str; 4] = ["jules 401", "github 401", "jules timeout", "github timeout"];
 
 /// How long the child waits for an answer, in real time: long for a sandbox beside it, and short for a test.
-pub(super) const PATIENCE: SignedDuration = SignedDuration::from_millis(400);
+pub(crate) const PATIENCE: SignedDuration = SignedDuration::from_millis(400);
 
 /// Delay of an answer beyond every client's time limit, in milliseconds of real time.
-pub(super) const TOO_LATE: u64 = 600;
+pub(crate) const TOO_LATE: u64 = 600;
 
 /// A key is refused from some second within so many on.
 const REFUSED_WITHIN: i64 = 200;
@@ -41,7 +41,7 @@ const SLOW: [&[(Service, &str, &str)]; 2] = [
 ];
 
 /// A service that refuses our key for a while.
-pub(super) struct Outage {
+pub(crate) struct Outage {
     fault: Fault,
     from: Timestamp,
     until: Timestamp,
@@ -49,7 +49,7 @@ pub(super) struct Outage {
 }
 
 /// One for each service whose key may be changed.
-pub(super) fn keys(dice: &mut StdRng, begun: Timestamp) -> Vec<Outage> {
+pub(crate) fn keys(dice: &mut StdRng, begun: Timestamp) -> Vec<Outage> {
     let mut of = |service, body| {
         let from = plus(begun, seconds(dice.random_range(1..REFUSED_WITHIN)));
         let kind = FaultKind::Status {
@@ -69,7 +69,7 @@ pub(super) fn keys(dice: &mut StdRng, begun: Timestamp) -> Vec<Outage> {
 }
 
 /// The calls that are answered too late, one a service.
-pub(super) fn slow(dice: &mut StdRng) -> Vec<Fault> {
+pub(crate) fn slow(dice: &mut StdRng) -> Vec<Fault> {
     let of = |calls: &[(Service, &str, &str)]| {
         let (service, method, path) = calls[dice.random_range(0..calls.len())];
         let kind = FaultKind::SlowerThan { millis: TOO_LATE };
@@ -80,7 +80,7 @@ pub(super) fn slow(dice: &mut StdRng) -> Vec<Fault> {
 
 impl Outage {
     /// Begins or ends when its time has come; answers whether it is over.
-    pub(super) fn pass(&mut self, faults: &Faults, now: Timestamp) -> bool {
+    pub(crate) fn pass(&mut self, faults: &Faults, now: Timestamp) -> bool {
         if !self.is_on && (self.from..self.until).contains(&now) {
             faults.add(self.fault.clone());
             self.is_on = true;

@@ -1,4 +1,5 @@
 //! The first seeds of chaos: every fault on, and the process killed at every moment of every kind of effect.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
 use std::path::Path;
@@ -6,8 +7,6 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-
-use crate::world::alone;
 
 /// As few as kill around every kind of effect; `cargo xtask chaos` plays more.
 const SEEDS: &str = "13";
@@ -18,9 +17,8 @@ const WITHIN: Duration = Duration::from_secs(120);
 #[test]
 #[expect(clippy::print_stdout, reason = "times are printed and never asserted")]
 fn the_first_seeds_lose_nothing_and_do_nothing_twice() {
-    let _alone = alone();
-    let output = Command::new(env!("CARGO_BIN_EXE_gaffer"))
-        .args(["demo", "--json", "--chaos", "1", "--seeds", SEEDS])
+    let output = Command::new(env!("CARGO_BIN_EXE_chaos"))
+        .args(["seeds", "--json", "--count", SEEDS])
         .args(["--at-once", "3"])
         .output()
         .unwrap();
@@ -47,15 +45,15 @@ fn has_child(folder: &Path) -> bool {
     let mut lines = processes.filter_map(|it| fs::read(it.ok()?.path().join("cmdline")).ok());
     lines.any(|line| {
         let line = String::from_utf8_lossy(&line).into_owned();
-        line.contains("chaos-child") && line.contains(&folder)
+        line.contains("\0child\0") && line.contains(&folder)
     })
 }
 
 #[test]
 fn a_seed_that_is_killed_leaves_no_process_behind() {
     let folder = tempfile::tempdir().unwrap();
-    let mut seed = Command::new(env!("CARGO_BIN_EXE_gaffer"))
-        .args(["demo", "--json", "--keep", "--chaos", "1"])
+    let mut seed = Command::new(env!("CARGO_BIN_EXE_chaos"))
+        .args(["seed", "--json", "--keep", "1"])
         .env("TMPDIR", folder.path())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

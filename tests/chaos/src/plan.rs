@@ -6,10 +6,10 @@ use jiff::{SignedDuration, Timestamp};
 use rand::RngExt;
 use rand::rngs::StdRng;
 
-use super::moment::{KillPlace, Kind, Moment};
+use crate::moment::{KillPlace, Kind, Moment};
 
 /// Among so many seeds, which the test command plays, every moment comes up.
-pub(super) const SEEDS: u64 = 13;
+pub(crate) const SEEDS: u64 = 13;
 
 /// Random deaths of one seed, at most.
 const RANDOM_DEATHS: usize = 2;
@@ -22,17 +22,17 @@ const AROUND: [KillPlace; 2] = [KillPlace::Before, KillPlace::After];
 
 /// What a seed does to Gaffer.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(crate) struct Plan {
     /// Moments to kill at, each once.
-    pub(super) moments: BTreeSet<Moment>,
+    pub(crate) moments: BTreeSet<Moment>,
     /// Times to kill at, the last one first.
-    pub(super) times: Vec<Timestamp>,
+    pub(crate) times: Vec<Timestamp>,
     /// Whether a create is done twice because its answer is lost and no list shows it.
-    pub(super) duplicate: bool,
+    pub(crate) duplicate: bool,
 }
 
 /// The plan of a seed.
-pub(super) fn of(seed: u64, dice: &mut StdRng, begin: Timestamp) -> Plan {
+pub(crate) fn of(seed: u64, dice: &mut StdRng, begin: Timestamp) -> Plan {
     let mut cells = assigned(seed);
     let mut moments = BTreeSet::new();
     if cells.is_empty() {

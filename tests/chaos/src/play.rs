@@ -1,24 +1,4 @@
-//! `gaffer demo --chaos SEED`: the stories with every fault on, and Gaffer a process of its own that is killed and started again.
-//!
-//! The seed chooses what goes wrong and where the process dies; two processes and real sockets keep an order of their own.
-
-pub(crate) mod child;
-mod duplicate;
-mod faults;
-mod flow;
-mod job_agents;
-mod keeper;
-mod kill_points;
-mod many;
-pub(crate) mod moment;
-mod outage;
-mod person;
-mod plan;
-mod queue;
-mod report;
-mod stage;
-mod time;
-mod verdict;
+//! One seed: its stage is set, its jobs are handed over, and what came of them is judged.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -38,15 +18,15 @@ use tempfile::TempDir;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::args::demo::DemoArgs;
-use crate::render;
-use faults::FaultInjector;
-use flow::{flow, move_base, post};
-use job_agents::JobAgents;
-use keeper::{ClientSlot, Death, Keeper};
-use report::Report;
-use time::SharedTime;
-use verdict::Verdict;
+use crate::command_line::SeedArgs;
+use crate::faults::FaultInjector;
+use crate::flow::{flow, move_base, post};
+use crate::job_agents::JobAgents;
+use crate::keeper::{ClientSlot, Death, Keeper};
+use crate::report::Report;
+use crate::time::SharedTime;
+use crate::verdict::Verdict;
+use crate::{duplicate, faults, job_agents, output, person, plan, report, stage};
 
 /// When every chaos begins.
 const BEGIN: Timestamp = Timestamp::constant(1_772_355_600, 0);
@@ -61,7 +41,7 @@ const REAL_WITHIN: Duration = Duration::from_secs(180);
 const AFTERWARDS: SignedDuration = SignedDuration::from_secs(600);
 
 /// How often it is looked whether the story is over, in real time.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// How long to wait before a job is handed over once more, in real time.
 const AGAIN_AFTER: Duration = Duration::from_millis(20);
@@ -69,17 +49,11 @@ const AGAIN_AFTER: Duration = Duration::from_millis(20);
 /// Where files are kept in memory. What a killed process wrote outlives it there as on a disk, and no commit waits for one.
 const MEMORY: &str = "/dev/shm";
 
-/// Signs the sandbox's webhooks.
-const WEBHOOK_SECRET: &str = "a secret between the sandbox and the child";
-
-/// Plays one seed, or several.
-pub(crate) async fn run(seed: u64, args: &DemoArgs) -> Result<()> {
-    if args.seeds > 1 {
-        return many::run(seed, args).await;
-    }
-    let report = play(seed, args.keep.is_some()).await?;
+/// Plays one seed.
+pub(crate) async fn run(args: &SeedArgs) -> Result<()> {
+    let report = play(args.seed, args.keep).await?;
     if args.json {
-        render::json_line(&render::value(&report))?;
+        output::json_line(&report)?;
     } else {
         report.tell()?;
     }
@@ -93,6 +67,8 @@ struct Play {
     client_slot: Arc<ClientSlot>,
     agents: Arc<JobAgents>,
     deaths: Arc<Mutex<Vec<Death>>>,
+    /// The child's bearer token.
+    token: SecretString,
     /// When the lists showed the duplicates; none if there are to be none.
     duplicates: Option<duplicate::Shown>,
     tasks: JoinSet<Result<()>>,
@@ -140,8 +116,8 @@ fn folder(keep: bool) -> std::io::Result<TempDir> {
 }
 
 /// How a seed is played again.
-fn command(seed: u64) -> String {
-    format!("gaffer demo --chaos {seed}")
+pub(crate) fn command(seed: u64) -> String {
+    format!("cargo run --package chaos -- seed {seed}")
 }
 
 impl Play {
@@ -161,7 +137,8 @@ impl Play {
                 .await
                 .context("starting the sandbox")?,
         );
-        stage::furnish(folder.path(), &sandbox, time.clone()).await?;
+        let token = SecretString::from(format!("gaf_{:032x}", rand::random::<u128>()));
+        stage::furnish(folder.path(), &sandbox, time.clone(), &token).await?;
         let client_slot = Arc::new(watch::channel(None).0);
         let agents = Arc::new(JobAgents {
             client_slot: client_slot.subscribe(),
@@ -174,6 +151,7 @@ impl Play {
             client_slot,
             agents,
             deaths: Arc::default(),
+            token,
             duplicates: None,
             tasks: JoinSet::new(),
             folder,
@@ -197,8 +175,7 @@ impl Play {
             time: self.time.clone(),
             client_slot: self.client_slot.clone(),
             deaths: self.deaths.clone(),
-            webhook_secret: WEBHOOK_SECRET,
-            token: SecretString::from(format!("gaf_{:032x}", rand::random::<u128>())),
+            token: self.token.clone(),
             seed,
             moments: plan.moments,
             times: plan.times,
@@ -342,7 +319,7 @@ impl Play {
         });
         std::fs::write(folder.join("sandbox.json"), saw.to_string())
             .context("keeping what the sandbox saw")?;
-        render::note(&format!("kept in {}", folder.display()));
+        output::note(&format!("kept in {}", folder.display()));
         Ok(())
     }
 

@@ -47,7 +47,7 @@ impl Kind {
 
     /// The kind of an effect. Whether a session that is put away is a duplicate, only its job knows. Deliveries are
     /// not played here, nor are pipelines, so what only they do has none.
-    pub(super) fn of(action: &Action) -> Option<Self> {
+    pub(crate) fn of(action: &Action) -> Option<Self> {
         Some(match action {
             Action::CreateSession { .. } => Self::Create,
             Action::Say { .. } => Self::Say,

@@ -6,43 +6,43 @@ use anyhow::{Result, bail};
 use sandbox::{Logged, Service};
 use serde::{Deserialize, Serialize};
 
-use super::command;
-use super::outage::TOO_LATE;
-use crate::render;
+use crate::outage::TOO_LATE;
+use crate::output;
+use crate::play::command;
 
 /// What one seed came to.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Report {
+pub(crate) struct Report {
     /// The seed.
-    pub(super) seed: u64,
+    pub(crate) seed: u64,
     /// Jobs handed over.
-    pub(super) jobs: usize,
+    pub(crate) jobs: usize,
     /// Pull requests that the sandbox merged.
-    pub(super) merged: u64,
+    pub(crate) merged: u64,
     /// How often the process was killed.
-    pub(super) deaths: usize,
+    pub(crate) deaths: usize,
     /// Where it was killed.
-    pub(super) moments: Vec<String>,
+    pub(crate) moments: Vec<String>,
     /// How often which fault struck, as the sandbox's log has it.
-    pub(super) faults: BTreeMap<String, usize>,
+    pub(crate) faults: BTreeMap<String, usize>,
     /// Sessions created.
-    pub(super) sessions: u64,
+    pub(crate) sessions: u64,
     /// Messages said.
-    pub(super) messages: u64,
+    pub(crate) messages: u64,
     /// Requests that reached the receivers.
-    pub(super) wakes: u64,
+    pub(crate) wakes: u64,
     /// Virtual time of the story.
-    pub(super) virtual_seconds: i64,
+    pub(crate) virtual_seconds: i64,
     /// Real time of all.
-    pub(super) seconds: f64,
+    pub(crate) seconds: f64,
     /// What was done twice, lost or done wrong.
-    pub(super) violations: Vec<String>,
+    pub(crate) violations: Vec<String>,
     /// What the stage should have brought about and did not; that is no fault of Gaffer.
-    pub(super) unstaged: Option<String>,
+    pub(crate) unstaged: Option<String>,
 }
 
 /// How often which fault struck which service. What outlasted its client's patience got no answer.
-pub(super) fn struck(log: &[Logged]) -> BTreeMap<String, usize> {
+pub(crate) fn struck(log: &[Logged]) -> BTreeMap<String, usize> {
     let mut struck = BTreeMap::new();
     for entry in log {
         let Some(fault) = &entry.fault else { continue };
@@ -62,8 +62,8 @@ pub(super) fn struck(log: &[Logged]) -> BTreeMap<String, usize> {
 }
 
 impl Report {
-    pub(super) fn tell(&self) -> Result<()> {
-        render::line(&format!(
+    pub(crate) fn tell(&self) -> Result<()> {
+        output::line(&format!(
             "Seed {}: {} of {} jobs merged although Gaffer was killed {} times ({}) and {} faults struck.",
             self.seed,
             self.merged,
@@ -72,7 +72,7 @@ impl Report {
             self.moments.join(", "),
             self.faults.values().sum::<usize>()
         ))?;
-        render::line(&format!(
+        output::line(&format!(
             "{} sessions, {} messages, {} wakes; {} virtual seconds in {} real ones.",
             self.sessions, self.messages, self.wakes, self.virtual_seconds, self.seconds
         ))?;
@@ -80,7 +80,7 @@ impl Report {
     }
 
     /// Nothing may be done twice, lost or done wrong.
-    pub(super) fn verdict(&self) -> Result<()> {
+    pub(crate) fn verdict(&self) -> Result<()> {
         if let (true, Some(unstaged)) = (self.violations.is_empty(), &self.unstaged) {
             bail!("seed {} says nothing: {unstaged}", self.seed);
         }

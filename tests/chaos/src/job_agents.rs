@@ -15,7 +15,7 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 
-use super::time::SharedTime;
+use crate::time::SharedTime;
 
 /// How often an answer is tried.
 const MAX_ATTEMPTS: usize = 400;
@@ -24,26 +24,26 @@ const MAX_ATTEMPTS: usize = 400;
 const AGAIN_AFTER: Duration = Duration::from_millis(15);
 
 /// The agent that answers 204, which is an acknowledgement.
-pub(super) const PROMPT: &str = "prompt";
+pub(crate) const PROMPT: &str = "prompt";
 
 /// The agent that answers 202 and acknowledges once it is done.
-pub(super) const SLOW: &str = "slow";
+pub(crate) const SLOW: &str = "slow";
 
 /// What a wake says that its agent needs.
 #[derive(Deserialize)]
-pub(super) struct Wake {
+pub(crate) struct Wake {
     event: String,
-    pub(super) kind: String,
-    pub(super) event_id: String,
-    pub(super) job_id: Option<String>,
+    pub(crate) kind: String,
+    pub(crate) event_id: String,
+    pub(crate) job_id: Option<String>,
 }
 
 /// Both agents.
-pub(super) struct JobAgents {
-    pub(super) client_slot: watch::Receiver<Option<Client>>,
-    pub(super) time: Arc<SharedTime>,
+pub(crate) struct JobAgents {
+    pub(crate) client_slot: watch::Receiver<Option<Client>>,
+    pub(crate) time: Arc<SharedTime>,
     /// When Gaffer took the acknowledgement of which event.
-    pub(super) acknowledged: Mutex<BTreeMap<String, Timestamp>>,
+    pub(crate) acknowledged: Mutex<BTreeMap<String, Timestamp>>,
 }
 
 /// What came of one try.
@@ -54,7 +54,7 @@ enum Try {
 }
 
 /// Answers wakes until the sandbox is gone.
-pub(super) async fn answer(agents: Arc<JobAgents>, mut wakes: broadcast::Receiver<Received>) {
+pub(crate) async fn answer(agents: Arc<JobAgents>, mut wakes: broadcast::Receiver<Received>) {
     loop {
         match wakes.recv().await {
             Ok(received) => drop(tokio::spawn(agents.clone().decide(received))),
@@ -65,7 +65,7 @@ pub(super) async fn answer(agents: Arc<JobAgents>, mut wakes: broadcast::Receive
 }
 
 impl JobAgents {
-    pub(super) fn acknowledged(&self) -> MutexGuard<'_, BTreeMap<String, Timestamp>> {
+    pub(crate) fn acknowledged(&self) -> MutexGuard<'_, BTreeMap<String, Timestamp>> {
         self.acknowledged
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

@@ -8,9 +8,10 @@ use engine::ports::Clock;
 use jiff::SignedDuration;
 use sandbox::Sandbox;
 
-use super::keeper::ClientSlot;
-use super::time::SharedTime;
-use super::{LOOK_EVERY, stage};
+use crate::keeper::ClientSlot;
+use crate::play::LOOK_EVERY;
+use crate::stage;
+use crate::time::SharedTime;
 
 /// How often time moves, in real time.
 const BEAT: Duration = Duration::from_millis(1);
@@ -22,7 +23,7 @@ const CRAWL: SignedDuration = SignedDuration::from_millis(10);
 const STRIDE: SignedDuration = SignedDuration::from_millis(500);
 
 /// Lets time pass: in small steps while work is in progress or no process runs, in large ones otherwise.
-pub(super) async fn flow(
+pub(crate) async fn flow(
     time: Arc<SharedTime>,
     sandbox: Arc<Sandbox>,
     client_slot: Arc<ClientSlot>,
@@ -38,7 +39,7 @@ pub(super) async fn flow(
 }
 
 /// Posts webhooks; apart, since a dead child must not hold up the time.
-pub(super) async fn post(sandbox: Arc<Sandbox>) -> Result<()> {
+pub(crate) async fn post(sandbox: Arc<Sandbox>) -> Result<()> {
     let mut beat = tokio::time::interval(BEAT);
     beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
@@ -48,7 +49,7 @@ pub(super) async fn post(sandbox: Arc<Sandbox>) -> Result<()> {
 }
 
 /// Once the strict repository has a pull request, its base moves on.
-pub(super) async fn move_base(sandbox: Arc<Sandbox>, time: Arc<SharedTime>) -> Result<()> {
+pub(crate) async fn move_base(sandbox: Arc<Sandbox>, time: Arc<SharedTime>) -> Result<()> {
     let mut beat = tokio::time::interval(LOOK_EVERY);
     loop {
         beat.tick().await;

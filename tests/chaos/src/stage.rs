@@ -14,37 +14,43 @@ use engine::ports::{Clock, SecretName};
 use engine::settings::Agent;
 use jiff::SignedDuration;
 use sandbox::agent::AgentSetup;
-use sandbox::github::{ChangedFile, CheckSetup, CiSetup, Outcome, RepoSetup, RequiredCheck};
+use sandbox::github::{
+    ChangedFile, CheckSetup, CiSetup, DEFAULT_TOKEN, Outcome, RepoSetup, RequiredCheck,
+};
 use sandbox::story::{Step, Story};
-use sandbox::{Lags, Sandbox, Scenario, WebhookFaults};
+use sandbox::{DEFAULT_KEY, Lags, Sandbox, Scenario, WebhookFaults};
+use secrecy::{ExposeSecret, SecretString};
+use server::data::{self, Data};
 
-use super::job_agents::{PROMPT, SLOW};
-use server::data;
+use crate::job_agents::{PROMPT, SLOW};
 
 /// A question, and a draft that has to be marked ready; a plan that has to be approved.
 const SHOP: &str = "acme/shop";
 /// Checks that fail first, and one silence.
 const SITE: &str = "acme/site";
 /// A base that moves on, which every head has to contain.
-pub(super) const DOCS: &str = "acme/docs";
+pub(crate) const DOCS: &str = "acme/docs";
 
 /// Changes of protected paths, which only a person lets through.
-pub(super) const HANDBOOK: &str = "acme/handbook";
+pub(crate) const HANDBOOK: &str = "acme/handbook";
 
 /// What the job that needs a person is asked to do. Where a create is done twice, it is the create of this one.
-pub(super) const BLOCKED: &str = "Name the owners";
+pub(crate) const BLOCKED: &str = "Name the owners";
 
 /// A source whose pull requests only a person merges: one job of it is cancelled, and its pull request closed.
-pub(super) const ATTIC: &str = "acme/attic";
+pub(crate) const ATTIC: &str = "acme/attic";
 
 /// What the job that is cancelled is asked to do.
 const CANCELLED: &str = "Tidy the attic";
 
+/// Signs the sandbox's webhooks.
+pub(crate) const WEBHOOK_SECRET: &str = "a secret between the sandbox and the child";
+
 /// The label of a pull request that needs a person.
-pub(super) const BLOCKED_LABEL: &str = "needs-a-person";
+pub(crate) const BLOCKED_LABEL: &str = "needs-a-person";
 
 /// Where each job works and what it is asked to do; the last but one needs a person, and the last one is cancelled by one.
-pub(super) const JOBS: [(&str, &str); 6] = [
+pub(crate) const JOBS: [(&str, &str); 6] = [
     (SHOP, "Add a search box"),
     (SHOP, "Rewrite the cart"),
     (SITE, "Fix the footer"),
@@ -54,14 +60,14 @@ pub(super) const JOBS: [(&str, &str); 6] = [
 ];
 
 /// Drafts among them.
-pub(super) const DRAFTS: u64 = 1;
+pub(crate) const DRAFTS: u64 = 1;
 
 const fn seconds(count: i64) -> SignedDuration {
     SignedDuration::from_secs(count)
 }
 
 /// What the sandbox plays.
-pub(super) fn scenario(lags: Lags, webhook_faults: WebhookFaults) -> Scenario {
+pub(crate) fn scenario(lags: Lags, webhook_faults: WebhookFaults) -> Scenario {
     let green = |name: &str, takes| CheckSetup {
         takes: seconds(takes),
         ..CheckSetup::new(name, Outcome::Success)
@@ -147,12 +153,19 @@ fn stories() -> Vec<Story> {
     ]
 }
 
-/// What a person would type: an account, two agents, four sources that merge on green, and one that a person merges.
-pub(super) async fn furnish(folder: &Path, sandbox: &Sandbox, clock: Arc<dyn Clock>) -> Result<()> {
+/// What a person would type: an account, two agents, four sources that merge on green, and one that a person merges; and the keys
+/// and tokens of all.
+pub(crate) async fn furnish(
+    folder: &Path,
+    sandbox: &Sandbox,
+    clock: Arc<dyn Clock>,
+    token: &SecretString,
+) -> Result<()> {
     let data = data::open_by(folder, BTreeMap::new(), clock).await?;
     let backend = &data.backend;
     let mut unit = backend.unit();
     let account = account(backend)?;
+    store_keys(&data, &account, token).await?;
     let place = IndexEntry {
         due: Some(backend.now()),
         list: keys::listed(keys::ACCOUNTS, account.name.as_str()),
@@ -197,6 +210,20 @@ pub(super) async fn furnish(folder: &Path, sandbox: &Sandbox, clock: Arc<dyn Clo
         unit.put(keys::source(&source.repo), &source, None, place);
     }
     backend.commit(unit).await.context("furnishing the stage")
+}
+
+/// Stores what the child signs with, checks and shows to the sandbox.
+async fn store_keys(data: &Data, account: &Account, token: &SecretString) -> Result<()> {
+    let keys = [
+        (SecretName::Jules(account.name.clone()), DEFAULT_KEY),
+        (SecretName::GitHub, DEFAULT_TOKEN),
+        (SecretName::Webhook, WEBHOOK_SECRET),
+        (SecretName::ApiToken, token.expose_secret()),
+    ];
+    for (name, key) in keys {
+        data.secrets.write(&name, &SecretString::from(key)).await?;
+    }
+    Ok(())
 }
 
 fn account(backend: &Backend) -> Result<Account> {

@@ -9,7 +9,7 @@ use jiff::SignedDuration;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use super::time::SharedTime;
+use crate::time::SharedTime;
 
 /// One message in so many is lost.
 const LOST: f64 = 0.05;
@@ -21,7 +21,7 @@ const LATE: f64 = 0.2;
 const LATE_MILLIS: i64 = 5_000;
 
 /// A bad queue over a good one.
-pub(super) struct BadQueue {
+pub(crate) struct BadQueue {
     good: Arc<dyn Queue>,
     time: Arc<SharedTime>,
     dice: Mutex<StdRng>,
@@ -35,7 +35,7 @@ struct Lot {
 }
 
 impl BadQueue {
-    pub(super) fn new(good: Arc<dyn Queue>, time: Arc<SharedTime>, seed: u64) -> Self {
+    pub(crate) fn new(good: Arc<dyn Queue>, time: Arc<SharedTime>, seed: u64) -> Self {
         let dice = Mutex::new(StdRng::seed_from_u64(seed));
         Self { good, time, dice }
     }

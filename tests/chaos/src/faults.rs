@@ -11,8 +11,8 @@ use rand::rngs::StdRng;
 use sandbox::{Fault, FaultKind, Lags, Sandbox, Service, WebhookFaults};
 use serde_json::json;
 
-use super::outage;
-use super::time::SharedTime;
+use crate::outage;
+use crate::time::SharedTime;
 
 /// For how long new faults come up, in virtual time.
 const STORM: SignedDuration = SignedDuration::from_secs(300);
@@ -27,7 +27,7 @@ const PENDING_MAX: usize = 16;
 const LOOK_EVERY: Duration = Duration::from_millis(3);
 
 /// Wakes are tried again after 5 s, then after 5 min, then after half an hour: more faults would only make the story long.
-pub(super) const AGENT_FAULTS: usize = 2;
+pub(crate) const AGENT_FAULTS: usize = 2;
 
 /// The calls that write, one fault each from the start. The path of a create begins those of the others, and a create comes first.
 const WRITES: [(Service, &str, &str); 10] = [
@@ -54,14 +54,14 @@ const READS: [(Service, &str, &str); 6] = [
 ];
 
 /// The dice, and what they are thrown for.
-pub(super) struct FaultInjector {
-    pub(super) dice: StdRng,
-    pub(super) sandbox: Arc<Sandbox>,
-    pub(super) time: Arc<SharedTime>,
+pub(crate) struct FaultInjector {
+    pub(crate) dice: StdRng,
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) time: Arc<SharedTime>,
 }
 
 /// How late reads are, and how badly webhooks arrive.
-pub(super) fn lags_and_webhooks(dice: &mut StdRng) -> (Lags, WebhookFaults) {
+pub(crate) fn lags_and_webhooks(dice: &mut StdRng) -> (Lags, WebhookFaults) {
     let mut up_to =
         |seconds: i64| SignedDuration::from_millis(dice.random_range(0..seconds * 1_000));
     let lags = Lags {
@@ -86,7 +86,7 @@ pub(super) fn lags_and_webhooks(dice: &mut StdRng) -> (Lags, WebhookFaults) {
 
 impl FaultInjector {
     /// Injects faults for a while.
-    pub(super) async fn inject(mut self) {
+    pub(crate) async fn inject(mut self) {
         let begun = self.time.now();
         for place in WRITES {
             let kind = self.write_fault(place.0);

@@ -11,48 +11,46 @@ use anyhow::{Context, Result, bail};
 use client::Client;
 use engine::ports::Clock;
 use jiff::Timestamp;
-use sandbox::{DEFAULT_KEY, Sandbox, WebhookTarget};
-use secrecy::{ExposeSecret, SecretString};
+use sandbox::{Sandbox, WebhookTarget};
+use secrecy::SecretString;
 use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::sync::watch;
 
-use super::moment::Moment;
-use super::time::SharedTime;
-use crate::args::groups::CHILD;
+use crate::moment::Moment;
+use crate::stage::WEBHOOK_SECRET;
+use crate::time::SharedTime;
 
 /// How often it is looked whether a random death has come, in real time.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 /// How a child ended.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Death {
+pub(crate) struct Death {
     /// When, in virtual time.
-    pub(super) at: Timestamp,
+    pub(crate) at: Timestamp,
     /// Where; none when it was just any moment.
-    pub(super) moment: Option<Moment>,
+    pub(crate) moment: Option<Moment>,
 }
 
 /// Where the child's endpoints are; none while it is dead.
-pub(super) type ClientSlot = watch::Sender<Option<Client>>;
+pub(crate) type ClientSlot = watch::Sender<Option<Client>>;
 
 /// What is needed to start a child, and what is still in store for it.
-pub(super) struct Keeper {
-    pub(super) folder: PathBuf,
-    pub(super) sandbox: Arc<Sandbox>,
-    pub(super) time: Arc<SharedTime>,
-    pub(super) client_slot: Arc<ClientSlot>,
-    pub(super) deaths: Arc<Mutex<Vec<Death>>>,
-    /// Signs webhooks.
-    pub(super) webhook_secret: &'static str,
+pub(crate) struct Keeper {
+    pub(crate) folder: PathBuf,
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) time: Arc<SharedTime>,
+    pub(crate) client_slot: Arc<ClientSlot>,
+    pub(crate) deaths: Arc<Mutex<Vec<Death>>>,
     /// The child's bearer token.
-    pub(super) token: SecretString,
-    pub(super) seed: u64,
+    pub(crate) token: SecretString,
+    pub(crate) seed: u64,
     /// Moments to die at, each once.
-    pub(super) moments: BTreeSet<Moment>,
+    pub(crate) moments: BTreeSet<Moment>,
     /// Times to die at, whatever is being done then; the last one first.
-    pub(super) times: Vec<Timestamp>,
+    pub(crate) times: Vec<Timestamp>,
 }
 
 /// What a child says on its stdout.
@@ -65,7 +63,7 @@ enum Said {
 
 impl Keeper {
     /// Lets children live and die until it is dropped.
-    pub(super) async fn keep(mut self) -> Result<()> {
+    pub(crate) async fn keep(mut self) -> Result<()> {
         for life in 0_u64.. {
             let mut child = self.bear(life)?;
             let stdout = child.stdout.take().context("reading the child's stdout")?;
@@ -90,9 +88,9 @@ impl Keeper {
             .append(true)
             .open(self.log())
             .context("opening the child's log")?;
-        let mut command = Command::new(std::env::current_exe().context("finding gaffer")?);
+        let mut command = Command::new(std::env::current_exe().context("finding chaos")?);
         command
-            .args([CHILD, "--seed"])
+            .args(["child", "--seed"])
             // Each life has a chance of its own, or it would die of the same bad luck again.
             .arg(self.seed.wrapping_add(life << 32).to_string())
             .arg("--data")
@@ -109,11 +107,6 @@ impl Keeper {
             command.arg("--die-at").arg(moment.to_string());
         }
         command
-            .env("JULES_API_KEY", DEFAULT_KEY)
-            .env("GITHUB_TOKEN", sandbox::github::DEFAULT_TOKEN)
-            .env("GAFFER_WEBHOOK_SECRET", self.webhook_secret)
-            .env("GAFFER_TOKEN", self.token.expose_secret())
-            .env_remove("GITHUB_APP_ID")
             // Nothing is ever sent; that it closes tells the child that this process is gone.
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -160,11 +153,10 @@ impl Keeper {
             Said::Url(url) => {
                 self.sandbox.set_webhook(WebhookTarget {
                     url: format!("{}github/webhook", url),
-                    secret: self.webhook_secret.to_owned(),
+                    secret: WEBHOOK_SECRET.to_owned(),
                 });
-                let token = SecretString::from(self.token.expose_secret().to_owned());
-                self.client_slot
-                    .send_replace(Some(Client::new(url, token)?));
+                let client = Client::new(url, self.token.clone())?;
+                self.client_slot.send_replace(Some(client));
                 Ok(None)
             }
             Said::Reached(moment) => moment.parse().map(Some).map_err(anyhow::Error::msg),

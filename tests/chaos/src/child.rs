@@ -1,27 +1,25 @@
 //! The process that is killed: an ordinary `gaffer up` by a shared time, over a bad queue, with records that know when to die.
 
-use std::sync::Arc;
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use engine::backend::Backend;
-use engine::ports::{Clock, Ids, SecretName};
+use engine::ports::{Clock, Ids};
 use jiff::Timestamp;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::json;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 use ulid::Ulid;
 
-use super::kill_points::KillPoints;
-use super::outage;
-use super::queue::BadQueue;
-use super::time::SharedTime;
-use crate::args::Loudness;
-use crate::args::chaos::ChildArgs;
-use crate::context::CommandContext;
-use crate::render;
-use crate::up;
+use crate::command_line::ChildArgs;
+use crate::kill_points::KillPoints;
+use crate::queue::BadQueue;
+use crate::time::SharedTime;
+use crate::{outage, output};
 
 /// Virtual time jumps ahead, so the loops look this often.
 const RHYTHM: server::LoopIntervals = server::LoopIntervals {
@@ -52,15 +50,25 @@ fn end_with_parent() {
     });
 }
 
+/// Logs to stderr, so that stdout stays for the parent. `RUST_LOG` says how much; without it, what happens to jobs is logged.
+fn log_to_stderr() {
+    let filter = EnvFilter::builder()
+        .with_default_directive(LevelFilter::INFO.into())
+        .from_env_lossy();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .init();
+}
+
 /// Runs until it is killed.
-pub(crate) async fn run(args: ChildArgs, here: CommandContext) -> Result<()> {
+pub(crate) async fn run(args: ChildArgs) -> Result<()> {
     end_with_parent();
-    up::log_to_stderr(Loudness::Usual);
+    log_to_stderr();
     let time = SharedTime::follow(&args.clock)?;
     let clock: Arc<dyn Clock> = time.clone();
-    let overlay = here.environment.overlay;
-    let token = overlay.get(&SecretName::ApiToken.path()).cloned();
-    let mut data = server::data::open_by(&here.folder, overlay, clock.clone()).await?;
+    let mut data = server::data::open_by(&args.data, BTreeMap::new(), clock.clone()).await?;
     let records = KillPoints::new(
         data.records.clone(),
         clock.clone(),
@@ -82,15 +90,13 @@ pub(crate) async fn run(args: ChildArgs, here: CommandContext) -> Result<()> {
         github_base: Some(args.github_base),
         github_app_id: None,
         allow_hosts: args.allow_hosts,
-        token,
+        token: None,
         rhythm: RHYTHM,
         call_timeout: outage::PATIENCE,
         between_writes: server::BETWEEN_WRITES,
     };
     let running = server::start(data, settings).await?;
-    render::json_line(&json!({ "url": format!("http://{}", running.addr) }))
+    output::json_line(&json!({ "url": format!("http://{}", running.addr) }))
         .context("telling where the endpoints are")?;
-    up::told_to_stop().await?;
-    running.stop().await;
-    Ok(())
+    std::future::pending().await
 }

@@ -19,6 +19,7 @@ mod moves;
 mod pen;
 mod pulls;
 mod real;
+mod records;
 mod reverts;
 mod routes;
 mod setup;
@@ -44,11 +45,10 @@ pub use access::{
     APP_ID, APP_SLUG, Access, DEFAULT_TOKEN, INSTALLATION_ID, Permissions, RATE_LIMIT, Resource,
     TokenKind, TokenSetup,
 };
-pub use admin::{AdminSetup, AppSetup, HookSetup};
+pub use admin::{AdminSetup, AppSetup, HookSetup, InstallationSetup};
 pub use checks::Conclusion;
 pub(crate) use checks::Phase;
-pub use deployments::DeploymentState;
-pub use moves::InstallationSetup;
+pub use records::DeploymentState;
 pub use routes::{PREFIX, router};
 pub use setup::{
     ACTIONS_APP_ID, ACTIONS_APP_SLUG, ChangedFile, CheckKind, CheckSetup, CiSetup, MergeMethod,
@@ -59,7 +59,8 @@ pub(crate) use tests::stand;
 pub use view::{CommentView, IssueView, PullState, PullView};
 
 use merge::{Actor, MergeOrder};
-use world::{GitHubWorld, User};
+use records::User;
+use world::GitHubWorld;
 
 /// The small GitHub; clones share one state.
 #[derive(Clone, Debug)]

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::access::{APP_ID, APP_SLUG};
+use super::records::User;
 use super::setup::{ACTIONS_APP_SLUG, CheckKind, Outcome};
-use super::world::User;
 
 /// The app that writes a check.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::checks::{App, Check, Conclusion, Phase, Run, Status, Suite};
+use super::records::User;
 use super::setup::{ACTIONS_APP_SLUG, CheckKind, CheckSetup, Outcome};
-use super::world::{GitHubRefusal, GitHubWorld, User};
+use super::world::{GitHubRefusal, GitHubWorld};
 use crate::clock::plus;
 
 impl GitHubWorld {

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::contents::{Merge, Trouble};
+use super::records::{Commit, User};
 use super::setup::{ChangedFile, RepoSetup};
-use super::world::{Commit, GitHubWorld, Repo, User, sha_of};
+use super::world::{GitHubWorld, Repo, sha_of};
 
 /// What a new commit holds.
 pub(crate) struct Draft<'a> {

@@ -6,23 +6,10 @@ use jiff::Timestamp;
 
 use super::GitHub;
 use super::events::IssueEvent;
+use super::records::{Comment, Gone, Issue, User};
 use super::setup::NewIssue;
 use super::view::{self, IssueView};
-use super::world::{GitHubRefusal, GitHubWorld, Issue, User};
-
-/// What became of an issue that is not in its repository any more.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Gone {
-    /// It was deleted.
-    Deleted,
-    /// It was moved to another repository, where it has another number.
-    Transferred {
-        /// The number of that repository.
-        repo: u64,
-        /// Its number there.
-        number: u64,
-    },
-}
+use super::world::{GitHubRefusal, GitHubWorld};
 
 /// A change of an issue's text; what is `None` stays.
 #[derive(Clone, Copy, Debug, Default)]
@@ -300,11 +287,11 @@ impl GitHubWorld {
         repo: &str,
         number: u64,
         gone: Gone,
-    ) -> Result<Vec<super::world::Comment>, GitHubRefusal> {
+    ) -> Result<Vec<Comment>, GitHubRefusal> {
         let found = self.repo_mut(repo)?;
         found.issues.remove(&number);
         found.gone.insert(number, gone);
-        let of_issue = |comment: &mut super::world::Comment| comment.number == number;
+        let of_issue = |comment: &mut Comment| comment.number == number;
         Ok(found.comments.extract_if(.., of_issue).collect())
     }
 

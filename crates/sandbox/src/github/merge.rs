@@ -4,8 +4,9 @@ use jiff::Timestamp;
 
 use super::commits::Draft;
 use super::events::PullEvent;
+use super::records::{Merged, Pull, User};
 use super::setup::{MergeMethod, Protection};
-use super::world::{GitHubRefusal, GitHubWorld, Merged, Pull, Repo, User};
+use super::world::{GitHubRefusal, GitHubWorld, Repo};
 
 /// What a merge request asks for.
 #[derive(Clone, Debug)]

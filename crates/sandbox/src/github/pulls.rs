@@ -5,8 +5,9 @@ use jiff::Timestamp;
 use super::GitHub;
 use super::commits::Draft;
 use super::events::PullEvent;
+use super::records::{Issue, Pull, User};
 use super::setup::{ChangedFile, NewCommit, NewPull, RepoSetup};
-use super::world::{GitHubRefusal, GitHubWorld, Issue, Pull, User};
+use super::world::{GitHubRefusal, GitHubWorld};
 
 impl GitHub {
     /// Moves a branch to a commit, or makes it there, as a push does. `false` without such a commit.

@@ -10,8 +10,9 @@ use super::GitHub;
 use super::commits::Draft;
 use super::contents::{Change, Contents, EMPTY_TREE, Merge, ReadCommit, Signature, Trouble};
 use super::events::PullEvent;
+use super::records::{Commit, Real, User};
 use super::setup::{ChangedFile, NewPull};
-use super::world::{Commit, GitHubRefusal, GitHubWorld, Repo, User};
+use super::world::{GitHubRefusal, GitHubWorld, Repo};
 
 /// A commit of a tree that is there.
 pub(crate) struct TreeDraft<'a> {
@@ -19,23 +20,6 @@ pub(crate) struct TreeDraft<'a> {
     pub(crate) parents: &'a [String],
     pub(crate) message: &'a str,
     pub(crate) author: User,
-}
-
-impl Commit {
-    /// The id of its tree; a commit that is made up has none of its own.
-    pub(crate) fn tree(&self) -> &str {
-        self.real.as_ref().map_or(&self.sha, |real| &real.tree)
-    }
-}
-
-/// Where git keeps a commit.
-#[derive(Clone, Debug)]
-pub(crate) struct Real {
-    /// The number of the repository whose git it is.
-    pub(crate) home: u64,
-    pub(crate) tree: String,
-    /// One more than that of its parents: commits of one second have an order too.
-    pub(crate) generation: u64,
 }
 
 impl GitHub {

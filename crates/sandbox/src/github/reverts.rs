@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 
 use super::GitHub;
+use super::records::{Commit, Reverts};
 use super::setup::{ChangedFile, NewCommit};
-use super::world::{Commit, GitHubWorld, Reverts};
+use super::world::GitHubWorld;
 
 impl GitHub {
     /// Pushes a commit as an agent does: one to a branch that conflicts with the base of its pull request resolves that.

@@ -7,8 +7,9 @@ use jiff::{SignedDuration, Timestamp};
 use super::GitHub;
 use super::contents::Change;
 use super::real::{TreeDraft, refused};
+use super::records::User;
 use super::setup::{ChangedFile, NewPull};
-use super::world::{GitHubRefusal, GitHubWorld, User};
+use super::world::{GitHubRefusal, GitHubWorld};
 use crate::story::Writing;
 
 impl GitHub {

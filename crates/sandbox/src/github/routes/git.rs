@@ -12,7 +12,8 @@ use crate::github::access::Resource;
 use crate::github::contents::{Change, EMPTY_TREE, Found, Listed, is_odd};
 use crate::github::pen::{put, time};
 use crate::github::real::{TreeDraft, refused};
-use crate::github::world::{Commit, GitHubRefusal, GitHubWorld, Repo};
+use crate::github::records::Commit;
+use crate::github::world::{GitHubRefusal, GitHubWorld, Repo};
 
 /// What an entry of a tree may be.
 const MODES: [&str; 5] = ["100644", "100755", "040000", "160000", "120000"];

@@ -7,9 +7,10 @@ use super::ask::{Ask, number};
 use super::paging;
 use super::reply::{Outcome, Reply};
 use crate::github::access::{Access, Resource};
-use crate::github::issues::{Gone, TextEdit};
+use crate::github::issues::TextEdit;
+use crate::github::records::{Comment, Gone, Issue};
 use crate::github::setup::NewIssue;
-use crate::github::world::{Comment, GitHubRefusal, GitHubWorld, Issue};
+use crate::github::world::{GitHubRefusal, GitHubWorld};
 
 pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
     allowed(world, ask, (repo, rest))?;

@@ -415,30 +415,15 @@ async fn retargeting_moves_the_base() {
 }
 
 #[tokio::test]
-async fn github_itself_can_delete_the_branch_and_close_the_issue() {
+async fn github_itself_can_delete_the_branch() {
     let stand = Stand::with(RepoSetup {
         delete_branch_on_merge: true,
         ..RepoSetup::new(REPO)
     })
     .await;
-    let issue = stand
-        .post("/issues", json!({ "title": "Broken" }))
-        .await
-        .body["number"]
-        .as_u64()
-        .unwrap();
-    let body = format!("Does it.\n\nCloses #{issue}.");
-    let n = stand.github.open_pull(
-        stand.now(),
-        REPO,
-        NewPull {
-            body,
-            ..new_pull("a", "a.rs")
-        },
-    );
+    let n = stand.open("a", "a.rs");
     assert_eq!(stand.merge(n).await.status, 200);
     assert_eq!(stand.github.branch(REPO, "a"), None);
-    assert_eq!(stand.github.is_closed(REPO, issue), Some(true));
     assert_eq!(stand.github.pull(REPO, n).unwrap().state, PullState::Merged);
 }
 

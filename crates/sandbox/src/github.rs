@@ -57,9 +57,9 @@ pub use setup::{
 #[cfg(test)]
 pub(crate) use tests::stand;
 pub use view::{CommentView, IssueView, PullState, PullView};
+pub(crate) use written::WriteOrder;
 
 use merge::{Actor, MergeOrder};
-use records::User;
 use world::GitHubWorld;
 
 /// The small GitHub; clones share one state.
@@ -244,18 +244,6 @@ impl GitHub {
             CheckState::Completed(conclusion) => Phase::Completed(conclusion),
         };
         self.world().set_check(now, repo, (sha, name), phase);
-    }
-
-    /// Posts a commit status as a user: `pending`, `success`, `failure` or `error`.
-    pub fn set_status(
-        &self,
-        now: Timestamp,
-        repo: &str,
-        (sha, context, state): (&str, &str, &str),
-        login: &str,
-    ) {
-        self.world()
-            .post_status(now, repo, (sha, context, state), (User::named(login), None));
     }
 
     /// Ends every unfinished check of a commit.

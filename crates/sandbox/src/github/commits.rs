@@ -117,7 +117,7 @@ impl GitHubWorld {
     /// The files that differ between two commits, each once, with the sums of their lines.
     pub(crate) fn files_between(&self, base: &str, head: &str) -> Vec<ChangedFile> {
         if let Some(contents) = self.contents_of(base, head) {
-            return self.real_files(contents, (base, head));
+            return self.real_files(contents, base, head);
         }
         let mut files: Vec<ChangedFile> = Vec::new();
         for file in self

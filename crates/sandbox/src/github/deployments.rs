@@ -12,12 +12,7 @@ const DEPLOYER: &str = "deployer[bot]";
 impl GitHub {
     /// Deploys a commit to an environment, as a program of the repository's owner would; answers its number, unless there is no
     /// such repository or commit.
-    pub fn deploy(
-        &self,
-        now: Timestamp,
-        repo: &str,
-        (sha, environment): (&str, &str),
-    ) -> Option<u64> {
+    pub fn deploy(&self, now: Timestamp, repo: &str, sha: &str, environment: &str) -> Option<u64> {
         let by = User::named(DEPLOYER);
         let made = self.world().deploy(now, repo, (sha, environment), by);
         made.map(|deployment| deployment.id).ok()

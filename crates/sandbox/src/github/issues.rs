@@ -94,13 +94,8 @@ impl GitHub {
 
     /// Moves an issue to another repository, which must exist, and answers its number there.
     /// Its old address leads on to it.
-    pub fn transfer_issue(
-        &self,
-        now: Timestamp,
-        (repo, number): (&str, u64),
-        to: &str,
-    ) -> Option<u64> {
-        self.world().transfer_issue(now, (repo, number), to).ok()
+    pub fn transfer_issue(&self, now: Timestamp, repo: &str, number: u64, to: &str) -> Option<u64> {
+        self.world().transfer_issue(now, repo, number, to).ok()
     }
 
     /// Whether an issue or pull request is closed; `None` when it does not exist.
@@ -245,7 +240,8 @@ impl GitHubWorld {
     fn transfer_issue(
         &mut self,
         now: Timestamp,
-        (repo, number): (&str, u64),
+        repo: &str,
+        number: u64,
         to: &str,
     ) -> Result<u64, GitHubRefusal> {
         self.is_issue_only(repo, number)?;

@@ -10,6 +10,7 @@ use super::GitHub;
 use super::commits::Draft;
 use super::contents::{Change, Contents, EMPTY_TREE, Merge, ReadCommit, Signature, Trouble};
 use super::events::PullEvent;
+use super::pulls::Offer;
 use super::records::{Commit, Real, User};
 use super::setup::{ChangedFile, NewPull};
 use super::world::{GitHubRefusal, GitHubWorld, Repo};
@@ -101,7 +102,8 @@ impl GitHubWorld {
     pub(crate) fn real_files(
         &self,
         contents: &Contents,
-        (base, head): (&str, &str),
+        base: &str,
+        head: &str,
     ) -> Vec<ChangedFile> {
         let parted = self.merge_base(base, head);
         let from = if parted.is_empty() {
@@ -128,7 +130,7 @@ impl GitHubWorld {
             at: now,
         };
         let contents = self.home(home)?;
-        let made = contents.commit((draft.tree, draft.parents), draft.message, &by);
+        let made = contents.commit(draft.tree, draft.parents, draft.message, &by);
         let sha = made.map_err(refused)?;
         self.learn(home, &sha)?;
         Ok(sha)
@@ -328,9 +330,12 @@ impl GitHubWorld {
             let name = format!("{}:{head}", found.owner());
             return Err(custom(format!("A pull request already exists for {name}.")));
         }
-        let author = User::with_id(&new.author_login, new.author_id);
-        let number = self.insert_pull(now, repo, new, (author, base.clone(), tip.clone()))?;
-        self.pull_mut(repo, number)?.opened_on = base_tip;
+        let offer = Offer {
+            sha: tip.clone(),
+            base_ref: base.clone(),
+            opened_on: base_tip,
+        };
+        let number = self.insert_pull(now, repo, new, offer)?;
         if new.by_actions_token {
             self.repo_mut(repo)?.without_ci.insert(tip.clone());
         }

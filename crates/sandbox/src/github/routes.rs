@@ -61,7 +61,7 @@ async fn enter(State(server): State<GitHubServer>, request: Request) -> Response
     let now = (server.clock)();
     let mut world = server.github.world();
     world.advance(now);
-    if let Some(response) = manifest::answer(&mut world, &parts, (&bytes, now)) {
+    if let Some(response) = manifest::answer(&mut world, &parts, &bytes, now) {
         return response;
     }
     let read = Ask::read(&parts, &bytes, now);

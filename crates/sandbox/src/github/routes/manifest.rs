@@ -24,7 +24,8 @@ const WEBHOOK_SECRET: &str = "sandbox-app-webhook";
 pub(super) fn answer(
     world: &mut GitHubWorld,
     parts: &Parts,
-    (body, now): (&[u8], Timestamp),
+    body: &[u8],
+    now: Timestamp,
 ) -> Option<Response> {
     let path: Vec<&str> = parts.uri.path().trim_matches('/').split('/').collect();
     match (&parts.method, path.as_slice()) {

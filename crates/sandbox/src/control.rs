@@ -48,7 +48,7 @@ struct Refused {
 }
 
 impl Refused {
-    fn bad((field, problem): (String, String)) -> Self {
+    fn bad(field: String, problem: String) -> Self {
         Self {
             status: StatusCode::BAD_REQUEST,
             field,
@@ -60,9 +60,9 @@ impl Refused {
 impl From<Error> for Refused {
     fn from(error: Error) -> Self {
         match error {
-            Error::Scenario { field, problem } => Self::bad((field, problem)),
+            Error::Scenario { field, problem } => Self::bad(field, problem),
             error @ (Error::Bind { .. } | Error::ScenarioFile { .. } | Error::Git { .. }) => {
-                Self::bad((".".to_owned(), error.to_string()))
+                Self::bad(".".to_owned(), error.to_string())
             }
         }
     }
@@ -223,7 +223,7 @@ async fn advance(State(parts): State<Parts>, body: Bytes) -> Result<Response, Re
         let fields: Map<String, Value> = read(&body)?;
         if let Some((field, _)) = fields.into_iter().next() {
             let problem = "`advance` takes no field: time is the clock's".to_owned();
-            return Err(Refused::bad((field, problem)));
+            return Err(Refused::bad(field, problem));
         }
     }
     parts.advance();

@@ -50,8 +50,9 @@ pub(crate) async fn pass(State(gate): State<Gate>, mut request: Request, next: N
     if gate.faults.read_bodies() {
         (request, body) = read(request).await;
     }
-    let place = (line.method(), line.path());
-    let fault = gate.faults.take(gate.service, place, &body);
+    let fault = gate
+        .faults
+        .take(gate.service, line.method(), line.path(), &body);
     line.struck(fault.as_ref());
     let response = match fault {
         None => next.run(request).await,

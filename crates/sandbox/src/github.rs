@@ -19,6 +19,7 @@ mod moves;
 mod pen;
 mod pulls;
 mod real;
+mod records;
 mod reverts;
 mod routes;
 mod setup;
@@ -44,11 +45,10 @@ pub use access::{
     APP_ID, APP_SLUG, Access, DEFAULT_TOKEN, INSTALLATION_ID, Permissions, RATE_LIMIT, Resource,
     TokenKind, TokenSetup,
 };
-pub use admin::{AdminSetup, AppSetup, HookSetup};
+pub use admin::{AdminSetup, AppSetup, HookSetup, InstallationSetup};
 pub use checks::Conclusion;
 pub(crate) use checks::Phase;
-pub use deployments::DeploymentState;
-pub use moves::InstallationSetup;
+pub use records::DeploymentState;
 pub use routes::{PREFIX, router};
 pub use setup::{
     ACTIONS_APP_ID, ACTIONS_APP_SLUG, ChangedFile, CheckKind, CheckSetup, CiSetup, MergeMethod,
@@ -57,9 +57,10 @@ pub use setup::{
 #[cfg(test)]
 pub(crate) use tests::stand;
 pub use view::{CommentView, IssueView, PullState, PullView};
+pub(crate) use written::WriteOrder;
 
 use merge::{Actor, MergeOrder};
-use world::{GitHubWorld, User};
+use world::GitHubWorld;
 
 /// The small GitHub; clones share one state.
 #[derive(Clone, Debug)]
@@ -243,18 +244,6 @@ impl GitHub {
             CheckState::Completed(conclusion) => Phase::Completed(conclusion),
         };
         self.world().set_check(now, repo, (sha, name), phase);
-    }
-
-    /// Posts a commit status as a user: `pending`, `success`, `failure` or `error`.
-    pub fn set_status(
-        &self,
-        now: Timestamp,
-        repo: &str,
-        (sha, context, state): (&str, &str, &str),
-        login: &str,
-    ) {
-        self.world()
-            .post_status(now, repo, (sha, context, state), (User::named(login), None));
     }
 
     /// Ends every unfinished check of a commit.

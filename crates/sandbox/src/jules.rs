@@ -64,7 +64,8 @@ impl Jules {
     pub(crate) fn new(
         scenario: &Scenario,
         clock: Clock,
-        (faults, counters): (Faults, RequestCounts),
+        faults: Faults,
+        counters: RequestCounts,
         github: GitHub,
     ) -> Self {
         let sources = scenario

@@ -42,7 +42,8 @@ impl Parts {
         let jules = Jules::new(
             scenario,
             Arc::clone(&clock),
-            (faults.clone(), counters.clone()),
+            faults.clone(),
+            counters.clone(),
             github.clone(),
         );
         let parts = Self {

@@ -556,15 +556,15 @@ async fn a_deployment_of_the_sandbox_is_followed() {
         read.unwrap()
     };
     assert_eq!(read().await, ProviderReport::Nothing);
-    github.deploy(now, REPO, (&sha, "staging"));
+    github.deploy(now, REPO, &sha, "staging");
     assert_eq!(read().await, ProviderReport::Nothing);
-    let id = github.deploy(now, REPO, (&sha, "production")).unwrap();
+    let id = github.deploy(now, REPO, &sha, "production").unwrap();
     assert_eq!(read().await, ProviderReport::Running);
     github.set_deployment(now, REPO, id, DeploymentState::InProgress);
     assert_eq!(read().await, ProviderReport::Running);
     github.set_deployment(now, REPO, id, DeploymentState::Failure);
     bad(&read().await);
-    let again = github.deploy(now, REPO, (&sha, "production")).unwrap();
+    let again = github.deploy(now, REPO, &sha, "production").unwrap();
     assert_eq!(read().await, ProviderReport::Running);
     github.set_deployment(now, REPO, again, DeploymentState::Success);
     assert_eq!(read().await, ProviderReport::Good);

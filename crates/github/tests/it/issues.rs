@@ -537,8 +537,8 @@ async fn what_the_sandbox_deleted_or_moved_is_not_found() {
     let (deleted, moved) = (stage.open(&[]), stage.open(&[]));
     let github = stage.sandbox.github();
     github.delete_issue(stage.clock.now(), "acme/shop", deleted.number);
-    let from = ("acme/shop", moved.number);
-    let there = github.transfer_issue(stage.clock.now(), from, "acme/store");
+    let now = stage.clock.now();
+    let there = github.transfer_issue(now, "acme/shop", moved.number, "acme/store");
     for gone in [&deleted, &moved] {
         let failure = reader.issue(gone).await.unwrap_err();
         assert_eq!(failure.class, FailureClass::NotFound, "{gone}");

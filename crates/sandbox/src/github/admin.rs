@@ -1,8 +1,8 @@
-//! What administrators set: archived, labels, who bypasses rules, how the hook is set up, what the App may do.
+//! What administrators set: archived, labels, who bypasses rules, how the hook is set up, what the App may do and where.
 
 use serde::{Deserialize, Serialize};
 
-use super::access::Permissions;
+use super::access::{INSTALLATION_ID, Permissions};
 
 /// An administrator's settings of a repository apart from its checks and rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,5 +82,35 @@ impl AppSetup {
                 .iter()
                 .any(|repo| repo.eq_ignore_ascii_case(full_name))
         })
+    }
+}
+
+/// Where the App is installed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct InstallationSetup {
+    /// Its number.
+    pub id: u64,
+    /// The account on which it is installed; `None` for every account.
+    pub owner: Option<String>,
+    /// Whether the owner suspended it.
+    pub suspended: bool,
+}
+
+impl Default for InstallationSetup {
+    fn default() -> Self {
+        Self {
+            id: INSTALLATION_ID,
+            owner: None,
+            suspended: false,
+        }
+    }
+}
+
+impl InstallationSetup {
+    /// Whether it holds the repositories of an account.
+    pub(crate) fn holds(&self, owner: &str) -> bool {
+        let own = |own: &String| own.eq_ignore_ascii_case(owner);
+        self.owner.as_ref().is_none_or(own)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use super::checks::{Check, Conclusion, Phase};
+use super::checks::{Check, Conclusion, Head, Phase};
 use super::ci::conclusion_of;
 use super::setup::{CheckSetup, Outcome};
 use super::world::{GitHubWorld, Repo};
@@ -30,7 +30,11 @@ impl GitHubWorld {
             .and_then(|repo| branch_of(repo, sha))
             .unwrap_or_default();
         if self.repo(repo).ok().and_then(known).is_none() {
-            self.plan_check(now, repo, (&branch, sha), &setup);
+            let head = Head {
+                branch: &branch,
+                sha,
+            };
+            self.plan_check(now, repo, head, &setup);
         }
         let Some(id) = self.repo(repo).ok().and_then(known) else {
             return;

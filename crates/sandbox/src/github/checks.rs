@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::access::{APP_ID, APP_SLUG};
-use super::setup::{ACTIONS_APP_SLUG, CheckKind, Outcome};
-use super::world::User;
+use super::records::User;
+use super::setup::{ACTIONS_APP_SLUG, CheckKind, CheckSetup, Outcome};
 
 /// The app that writes a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,6 +102,22 @@ pub(crate) enum Phase {
     Completed(Conclusion),
 }
 
+/// A branch and the commit at its tip.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head<'a> {
+    pub(crate) branch: &'a str,
+    pub(crate) sha: &'a str,
+}
+
+/// A commit status about to be posted.
+pub(crate) struct NewStatus<'a> {
+    pub(crate) sha: &'a str,
+    pub(crate) context: &'a str,
+    pub(crate) state: &'a str,
+    pub(crate) target_url: Option<String>,
+    pub(crate) creator: User,
+}
+
 /// One post of a commit status; the newest of a context counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Status {
@@ -159,6 +175,14 @@ impl Standing {
 }
 
 impl App {
+    /// The app that writes a check.
+    pub(crate) fn of(setup: &CheckSetup) -> Self {
+        Self {
+            id: setup.app_id,
+            slug: setup.app_slug.clone(),
+        }
+    }
+
     /// The sandbox's own App, whose checks Gaffer must not wait for.
     pub(crate) fn own() -> Self {
         Self {

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use super::checks::{App, Check, Conclusion, Phase, Run, Status, Suite};
+use super::checks::{App, Check, Conclusion, Head, NewStatus, Phase, Run, Status, Suite};
+use super::records::User;
 use super::setup::{ACTIONS_APP_SLUG, CheckKind, CheckSetup, Outcome};
-use super::world::{GitHubRefusal, GitHubWorld, User};
+use super::world::{GitHubRefusal, GitHubWorld};
 use crate::clock::plus;
 
 impl GitHubWorld {
@@ -20,7 +21,7 @@ impl GitHubWorld {
         let known: BTreeSet<String> = of_commit.map(|check| check.name.clone()).collect();
         for setup in found.ci().checks.clone() {
             if !known.contains(&setup.name) && starts_by_itself(&setup, branch) {
-                self.plan_check(now, repo, (branch, sha), &setup);
+                self.plan_check(now, repo, Head { branch, sha }, &setup);
             }
         }
     }
@@ -45,7 +46,7 @@ impl GitHubWorld {
                 && starts_by_itself(setup, branch)
         };
         for setup in setups.iter().filter(of_actions) {
-            self.plan_check(now, repo, (branch, sha), setup);
+            self.plan_check(now, repo, Head { branch, sha }, setup);
         }
     }
 
@@ -53,23 +54,19 @@ impl GitHubWorld {
         &mut self,
         now: Timestamp,
         repo: &str,
-        (branch, sha): (&str, &str),
+        head: Head<'_>,
         setup: &CheckSetup,
     ) {
-        let app = App {
-            id: setup.app_id,
-            slug: setup.app_slug.clone(),
-        };
-        let suite = self.suite_for(now, repo, (branch, sha), (&app, setup));
+        let suite = self.suite_for(now, repo, head, setup);
         let id = self.next_id();
         let Ok(found) = self.repo_mut(repo) else {
             return;
         };
         let seen = found
             .heads_seen
-            .entry((branch.to_owned(), setup.name.clone()))
+            .entry((head.branch.to_owned(), setup.name.clone()))
             .or_default();
-        seen.insert(sha.to_owned());
+        seen.insert(head.sha.to_owned());
         let ends_as = conclusion_of(setup.outcome, seen.len() - 1, 1);
         let appears_at = plus(now, setup.starts_after);
         let begins_at = plus(appears_at, setup.queued_for);
@@ -78,10 +75,10 @@ impl GitHubWorld {
             id,
             name: setup.name.clone(),
             kind: setup.kind,
-            app,
+            app: App::of(setup),
             suite,
-            sha: sha.to_owned(),
-            branch: branch.to_owned(),
+            sha: head.sha.to_owned(),
+            branch: head.branch.to_owned(),
             outcome: setup.outcome,
             attempt: 1,
             phase: Phase::Planned,
@@ -96,16 +93,11 @@ impl GitHubWorld {
     }
 
     /// The suite of an app (for Actions: of a workflow) on a commit, made when it is missing or has a check of that name.
-    fn suite_for(
-        &mut self,
-        now: Timestamp,
-        repo: &str,
-        (branch, sha): (&str, &str),
-        (app, setup): (&App, &CheckSetup),
-    ) -> u64 {
+    fn suite_for(&mut self, now: Timestamp, repo: &str, head: Head<'_>, setup: &CheckSetup) -> u64 {
         if setup.kind == CheckKind::Status {
             return 0;
         }
+        let app = App::of(setup);
         let workflow = app.is_actions().then(|| setup.workflow.clone());
         let (id, run_id) = (self.next_id(), self.next_id());
         let Ok(found) = self.repo_mut(repo) else {
@@ -115,7 +107,7 @@ impl GitHubWorld {
             let named = suite.run.as_ref().map(|run| run.workflow.clone());
             let within = |check: &Check| check.suite == suite.id && check.name == setup.name;
             let taken = found.checks.iter().any(within);
-            suite.sha == sha && suite.app == *app && named == workflow && !taken
+            suite.sha == head.sha && suite.app == app && named == workflow && !taken
         };
         if let Some(suite) = found.suites.iter().find(same) {
             return suite.id;
@@ -135,9 +127,9 @@ impl GitHubWorld {
         });
         found.suites.push(Suite {
             id,
-            sha: sha.to_owned(),
-            branch: branch.to_owned(),
-            app: app.clone(),
+            sha: head.sha.to_owned(),
+            branch: head.branch.to_owned(),
+            app,
             run,
             created_at: now,
             updated_at: now,
@@ -209,30 +201,26 @@ impl GitHubWorld {
         };
         let creator = User::named(&format!("{}[bot]", check.app.slug));
         let target = format!("https://ci.example/{}", check.id);
-        self.post_status(
-            at,
-            repo,
-            (&check.sha, &check.name, state),
-            (creator, Some(target)),
-        );
+        let new = NewStatus {
+            sha: &check.sha,
+            context: &check.name,
+            state,
+            target_url: Some(target),
+            creator,
+        };
+        self.post_status(at, repo, new);
     }
 
     /// Writes a commit status.
-    pub(crate) fn post_status(
-        &mut self,
-        at: Timestamp,
-        repo: &str,
-        (sha, context, state): (&str, &str, &str),
-        (creator, target_url): (User, Option<String>),
-    ) {
+    pub(crate) fn post_status(&mut self, at: Timestamp, repo: &str, new: NewStatus<'_>) {
         let status = Status {
             id: self.next_id(),
-            sha: sha.to_owned(),
-            context: context.to_owned(),
-            state: state.to_owned(),
-            description: format!("{context}: {state}"),
-            target_url,
-            creator,
+            sha: new.sha.to_owned(),
+            context: new.context.to_owned(),
+            state: new.state.to_owned(),
+            description: format!("{}: {}", new.context, new.state),
+            target_url: new.target_url,
+            creator: new.creator,
             at,
         };
         if let Ok(found) = self.repo_mut(repo) {

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::contents::{Merge, Trouble};
+use super::records::{Commit, User};
 use super::setup::{ChangedFile, RepoSetup};
-use super::world::{Commit, GitHubWorld, Repo, User, sha_of};
+use super::world::{GitHubWorld, Repo, sha_of};
 
 /// What a new commit holds.
 pub(crate) struct Draft<'a> {
@@ -116,7 +117,7 @@ impl GitHubWorld {
     /// The files that differ between two commits, each once, with the sums of their lines.
     pub(crate) fn files_between(&self, base: &str, head: &str) -> Vec<ChangedFile> {
         if let Some(contents) = self.contents_of(base, head) {
-            return self.real_files(contents, (base, head));
+            return self.real_files(contents, base, head);
         }
         let mut files: Vec<ChangedFile> = Vec::new();
         for file in self

@@ -111,7 +111,8 @@ impl Contents {
     /// Makes a commit, which no branch has yet.
     pub(crate) fn commit(
         &self,
-        (tree, parents): (&str, &[String]),
+        tree: &str,
+        parents: &[String],
         message: &str,
         by: &Signature<'_>,
     ) -> Result<String, Trouble> {

@@ -1,68 +1,10 @@
 //! Deployments of commits to environments, with the statuses that people and programs give them.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use super::GitHub;
-use super::world::{GitHubRefusal, GitHubWorld, User};
-
-/// One deployment.
-#[derive(Clone, Debug)]
-pub(crate) struct Deployment {
-    pub(crate) id: u64,
-    pub(crate) sha: String,
-    pub(crate) reference: String,
-    pub(crate) environment: String,
-    pub(crate) creator: User,
-    pub(crate) created_at: Timestamp,
-    /// Oldest first.
-    pub(crate) statuses: Vec<DeploymentStatus>,
-}
-
-/// One status of a deployment.
-#[derive(Clone, Debug)]
-pub(crate) struct DeploymentStatus {
-    pub(crate) id: u64,
-    pub(crate) state: DeploymentState,
-    pub(crate) creator: User,
-    pub(crate) at: Timestamp,
-}
-
-/// How a deployment goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DeploymentState {
-    /// It waits for its turn.
-    Queued,
-    /// It waits.
-    Pending,
-    /// It is being done.
-    InProgress,
-    /// It is done.
-    Success,
-    /// It failed.
-    Failure,
-    /// Something else went wrong.
-    Error,
-    /// A later one took its place.
-    Inactive,
-}
-
-impl DeploymentState {
-    /// The word of the REST API.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Pending => "pending",
-            Self::InProgress => "in_progress",
-            Self::Success => "success",
-            Self::Failure => "failure",
-            Self::Error => "error",
-            Self::Inactive => "inactive",
-        }
-    }
-}
+use super::records::{Deployment, DeploymentState, DeploymentStatus, User};
+use super::world::{GitHubRefusal, GitHubWorld};
 
 /// What deploys, when a test does it.
 const DEPLOYER: &str = "deployer[bot]";
@@ -70,12 +12,7 @@ const DEPLOYER: &str = "deployer[bot]";
 impl GitHub {
     /// Deploys a commit to an environment, as a program of the repository's owner would; answers its number, unless there is no
     /// such repository or commit.
-    pub fn deploy(
-        &self,
-        now: Timestamp,
-        repo: &str,
-        (sha, environment): (&str, &str),
-    ) -> Option<u64> {
+    pub fn deploy(&self, now: Timestamp, repo: &str, sha: &str, environment: &str) -> Option<u64> {
         let by = User::named(DEPLOYER);
         let made = self.world().deploy(now, repo, (sha, environment), by);
         made.map(|deployment| deployment.id).ok()

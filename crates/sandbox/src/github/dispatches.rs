@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::GitHub;
-use super::checks::{Check, Conclusion, Phase, Suite};
+use super::checks::{Check, Conclusion, Head, Phase, Suite};
 use super::pen::{workflow_id, workflow_path};
 use super::setup::{ACTIONS_APP_SLUG, CheckSetup, Outcome};
 use super::world::{GitHubRefusal, GitHubWorld, Repo};
@@ -47,7 +47,8 @@ impl GitHubWorld {
         &mut self,
         now: Timestamp,
         repo: &str,
-        (workflow, branch): (&str, &str),
+        workflow: &str,
+        branch: &str,
     ) -> Result<(), GitHubRefusal> {
         let found = self.repo(repo)?;
         let of_workflow = |setup: &&CheckSetup| {
@@ -73,8 +74,9 @@ impl GitHubWorld {
             let message = format!("No ref found for: {branch}");
             return Err(GitHubRefusal::new(422, message));
         }
+        let head = Head { branch, sha: &tip };
         for setup in jobs.iter().filter(|it| it.outcome != Outcome::Never) {
-            self.plan_check(now, repo, (branch, &tip), setup);
+            self.plan_check(now, repo, head, setup);
             self.mark_dispatched(repo)?;
         }
         self.counters.count(|it| it.dispatches += 1);

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use super::access::INSTALLATION_ID;
 use super::checks::{Check, Phase, Standing, Status, Suite};
 use super::pen::{Pen, WEB, put};
+use super::records::{Review, User};
 use super::setup::Outcome;
-use super::world::{GitHubRefusal, GitHubWorld, Repo, Review, User, node_id};
+use super::world::{GitHubRefusal, GitHubWorld, Repo, node_id};
 
 pub(crate) use issues::IssueEvent;
 

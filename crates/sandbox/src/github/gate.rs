@@ -5,8 +5,9 @@ use jiff::Timestamp;
 use crate::clock::plus;
 
 use super::checks::{Check, Conclusion, Phase};
+use super::records::{Pull, Review};
 use super::setup::{CheckKind, Protection, RequiredCheck};
-use super::world::{GitHubWorld, Pull, Repo, Review};
+use super::world::{GitHubWorld, Repo};
 
 /// State of one required check on a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

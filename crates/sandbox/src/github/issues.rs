@@ -6,23 +6,10 @@ use jiff::Timestamp;
 
 use super::GitHub;
 use super::events::IssueEvent;
+use super::records::{Comment, Gone, Issue, User};
 use super::setup::NewIssue;
 use super::view::{self, IssueView};
-use super::world::{GitHubRefusal, GitHubWorld, Issue, User};
-
-/// What became of an issue that is not in its repository any more.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Gone {
-    /// It was deleted.
-    Deleted,
-    /// It was moved to another repository, where it has another number.
-    Transferred {
-        /// The number of that repository.
-        repo: u64,
-        /// Its number there.
-        number: u64,
-    },
-}
+use super::world::{GitHubRefusal, GitHubWorld};
 
 /// A change of an issue's text; what is `None` stays.
 #[derive(Clone, Copy, Debug, Default)]
@@ -107,13 +94,8 @@ impl GitHub {
 
     /// Moves an issue to another repository, which must exist, and answers its number there.
     /// Its old address leads on to it.
-    pub fn transfer_issue(
-        &self,
-        now: Timestamp,
-        (repo, number): (&str, u64),
-        to: &str,
-    ) -> Option<u64> {
-        self.world().transfer_issue(now, (repo, number), to).ok()
+    pub fn transfer_issue(&self, now: Timestamp, repo: &str, number: u64, to: &str) -> Option<u64> {
+        self.world().transfer_issue(now, repo, number, to).ok()
     }
 
     /// Whether an issue or pull request is closed; `None` when it does not exist.
@@ -258,7 +240,8 @@ impl GitHubWorld {
     fn transfer_issue(
         &mut self,
         now: Timestamp,
-        (repo, number): (&str, u64),
+        repo: &str,
+        number: u64,
         to: &str,
     ) -> Result<u64, GitHubRefusal> {
         self.is_issue_only(repo, number)?;
@@ -300,11 +283,11 @@ impl GitHubWorld {
         repo: &str,
         number: u64,
         gone: Gone,
-    ) -> Result<Vec<super::world::Comment>, GitHubRefusal> {
+    ) -> Result<Vec<Comment>, GitHubRefusal> {
         let found = self.repo_mut(repo)?;
         found.issues.remove(&number);
         found.gone.insert(number, gone);
-        let of_issue = |comment: &mut super::world::Comment| comment.number == number;
+        let of_issue = |comment: &mut Comment| comment.number == number;
         Ok(found.comments.extract_if(.., of_issue).collect())
     }
 

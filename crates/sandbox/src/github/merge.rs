@@ -4,8 +4,9 @@ use jiff::Timestamp;
 
 use super::commits::Draft;
 use super::events::PullEvent;
+use super::records::{Merged, Pull, User};
 use super::setup::{MergeMethod, Protection};
-use super::world::{GitHubRefusal, GitHubWorld, Merged, Pull, Repo, User};
+use super::world::{GitHubRefusal, GitHubWorld, Repo};
 
 /// What a merge request asks for.
 #[derive(Clone, Debug)]
@@ -79,32 +80,34 @@ impl GitHubWorld {
         issue.closed_at = Some(now);
         issue.closed_by = Some(order.by.user.clone());
         issue.updated_at = now;
-        let found = self.pull_mut(repo, number)?;
-        found.merged_files = files;
-        found.merged = Some(Merged {
+        let merged = Merged {
             at: now,
             by: order.by.user.clone(),
-            sha: sha.clone(),
+            sha,
             head: pull.head_sha.clone(),
-        });
+        };
+        let found = self.pull_mut(repo, number)?;
+        found.merged_files = files;
+        found.merged = Some(merged.clone());
         self.counters.count(|it| it.merges += 1);
-        self.after_merge(now, (repo, &pull), (&sha, &order.by.user))?;
-        Ok(sha)
+        self.after_merge(repo, &pull, &merged)?;
+        Ok(merged.sha)
     }
 
     fn after_merge(
         &mut self,
-        now: Timestamp,
-        (repo, pull): (&str, &Pull),
-        (sha, by): (&str, &User),
+        repo: &str,
+        pull: &Pull,
+        merged: &Merged,
     ) -> Result<(), GitHubRefusal> {
+        let now = merged.at;
         self.unstack(now, repo, pull)?;
         self.tell_pull(now, repo, pull.number, PullEvent::Closed);
-        self.move_branch(now, repo, &pull.base_ref, sha)?;
+        self.move_branch(now, repo, &pull.base_ref, &merged.sha)?;
         // Merges into other branches close nothing.
         if pull.base_ref == self.repo(repo)?.setup.default_branch {
             for number in self.closing_references(repo, pull.number) {
-                self.close(now, repo, number, by)?;
+                self.close(now, repo, number, &merged.by)?;
             }
         }
         if self.repo(repo)?.setup.delete_branch_on_merge

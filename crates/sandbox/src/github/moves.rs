@@ -1,41 +1,10 @@
 //! Repositories that change their name or their owner or go away, and the App's installations.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use super::GitHub;
-use super::access::INSTALLATION_ID;
+use super::admin::InstallationSetup;
 use super::world::{GitHubRefusal, GitHubWorld, Repo};
-
-/// Where the App is installed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct InstallationSetup {
-    /// Its number.
-    pub id: u64,
-    /// The account on which it is installed; `None` for every account.
-    pub owner: Option<String>,
-    /// Whether the owner suspended it.
-    pub suspended: bool,
-}
-
-impl Default for InstallationSetup {
-    fn default() -> Self {
-        Self {
-            id: INSTALLATION_ID,
-            owner: None,
-            suspended: false,
-        }
-    }
-}
-
-impl InstallationSetup {
-    /// Whether it holds the repositories of an account.
-    pub(crate) fn holds(&self, owner: &str) -> bool {
-        let own = |own: &String| own.eq_ignore_ascii_case(owner);
-        self.owner.as_ref().is_none_or(own)
-    }
-}
 
 impl GitHub {
     /// Renames or transfers a repository to `owner/name`: everything in it goes along, and the old name redirects to

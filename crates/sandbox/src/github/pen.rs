@@ -12,9 +12,10 @@ use serde_json::{Value, json};
 pub(crate) use checks::{is_shown, log_of, workflow_id, workflow_path};
 
 use super::access::{APP_ID, APP_SLUG, Permissions};
+use super::admin::InstallationSetup;
 use super::checks::App;
-use super::moves::InstallationSetup;
-use super::world::{GitHubWorld, User, node_id};
+use super::records::User;
+use super::world::{GitHubWorld, node_id};
 
 /// Where people's addresses point.
 pub(crate) const WEB: &str = "https://github.com";

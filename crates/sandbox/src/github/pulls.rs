@@ -5,12 +5,21 @@ use jiff::Timestamp;
 use super::GitHub;
 use super::commits::Draft;
 use super::events::PullEvent;
+use super::records::{Issue, Pull, User};
 use super::setup::{ChangedFile, NewCommit, NewPull, RepoSetup};
-use super::world::{GitHubRefusal, GitHubWorld, Issue, Pull, User};
+use super::world::{GitHubRefusal, GitHubWorld};
+
+/// The commit that a new pull request offers, and the branch that it goes to.
+pub(crate) struct Offer {
+    pub(crate) sha: String,
+    pub(crate) base_ref: String,
+    /// The tip of that branch.
+    pub(crate) opened_on: String,
+}
 
 impl GitHub {
     /// Moves a branch to a commit, or makes it there, as a push does. `false` without such a commit.
-    pub fn point_branch(&self, now: Timestamp, repo: &str, (branch, sha): (&str, &str)) -> bool {
+    pub fn point_branch(&self, now: Timestamp, repo: &str, branch: &str, sha: &str) -> bool {
         let mut world = self.world();
         world.commits.contains_key(sha) && world.move_branch(now, repo, branch, sha).is_ok()
     }
@@ -39,7 +48,6 @@ impl GitHubWorld {
         if self.repo(&head_repo).is_err() {
             self.add_fork(now, repo, &head_repo);
         }
-        let author = User::with_id(&new.author_login, new.author_id);
         let base_ref = self.base_or_default(repo, &new.base_branch)?;
         let files = if new.files.is_empty() {
             vec![ChangedFile::modified("README.md")]
@@ -50,12 +58,16 @@ impl GitHubWorld {
         let draft = Draft {
             parents: vec![parent.clone()],
             message: &new.title,
-            author: author.clone(),
+            author: User::with_id(&new.author_login, new.author_id),
             files,
         };
         let sha = self.commit_in(now, draft, &[])?;
-        let number = self.insert_pull(now, repo, &new, (author, base_ref, sha.clone()))?;
-        self.pull_mut(repo, number)?.opened_on = parent;
+        let offer = Offer {
+            sha: sha.clone(),
+            base_ref,
+            opened_on: parent,
+        };
+        let number = self.insert_pull(now, repo, &new, offer)?;
         if new.by_actions_token {
             self.repo_mut(repo)?.without_ci.insert(sha.clone());
         }
@@ -86,7 +98,7 @@ impl GitHubWorld {
         now: Timestamp,
         repo: &str,
         new: &NewPull,
-        (author, base_ref, sha): (User, String, String),
+        offer: Offer,
     ) -> Result<u64, GitHubRefusal> {
         let (issue_id, pull_id) = (self.next_id(), self.next_id());
         let association = match (&new.association, &new.fork) {
@@ -102,7 +114,7 @@ impl GitHubWorld {
             number,
             title: new.title.clone(),
             body: new.body.clone(),
-            author,
+            author: User::with_id(&new.author_login, new.author_id),
             association,
             labels: new.labels.clone(),
             created_at: now,
@@ -118,9 +130,9 @@ impl GitHubWorld {
             number,
             head_repo,
             head_ref: new.head_branch.clone(),
-            head_sha: sha,
-            base_ref,
-            opened_on: String::new(),
+            head_sha: offer.sha,
+            base_ref: offer.base_ref,
+            opened_on: offer.opened_on,
             closed_base_sha: String::new(),
             draft: new.draft,
             merged: None,
@@ -164,7 +176,7 @@ impl GitHubWorld {
         };
         let sha = self.commit_in(now, draft, &restored)?;
         if !new.reverts.is_empty() {
-            self.note_reverts(repo, branch, (&sha, new.reverts));
+            self.note_reverts(repo, branch, &sha, new.reverts);
         }
         self.move_branch(now, repo, branch, &sha)?;
         Ok(sha)

@@ -10,8 +10,10 @@ use super::GitHub;
 use super::commits::Draft;
 use super::contents::{Change, Contents, EMPTY_TREE, Merge, ReadCommit, Signature, Trouble};
 use super::events::PullEvent;
+use super::pulls::Offer;
+use super::records::{Commit, Real, User};
 use super::setup::{ChangedFile, NewPull};
-use super::world::{Commit, GitHubRefusal, GitHubWorld, Repo, User};
+use super::world::{GitHubRefusal, GitHubWorld, Repo};
 
 /// A commit of a tree that is there.
 pub(crate) struct TreeDraft<'a> {
@@ -19,23 +21,6 @@ pub(crate) struct TreeDraft<'a> {
     pub(crate) parents: &'a [String],
     pub(crate) message: &'a str,
     pub(crate) author: User,
-}
-
-impl Commit {
-    /// The id of its tree; a commit that is made up has none of its own.
-    pub(crate) fn tree(&self) -> &str {
-        self.real.as_ref().map_or(&self.sha, |real| &real.tree)
-    }
-}
-
-/// Where git keeps a commit.
-#[derive(Clone, Debug)]
-pub(crate) struct Real {
-    /// The number of the repository whose git it is.
-    pub(crate) home: u64,
-    pub(crate) tree: String,
-    /// One more than that of its parents: commits of one second have an order too.
-    pub(crate) generation: u64,
 }
 
 impl GitHub {
@@ -117,7 +102,8 @@ impl GitHubWorld {
     pub(crate) fn real_files(
         &self,
         contents: &Contents,
-        (base, head): (&str, &str),
+        base: &str,
+        head: &str,
     ) -> Vec<ChangedFile> {
         let parted = self.merge_base(base, head);
         let from = if parted.is_empty() {
@@ -144,7 +130,7 @@ impl GitHubWorld {
             at: now,
         };
         let contents = self.home(home)?;
-        let made = contents.commit((draft.tree, draft.parents), draft.message, &by);
+        let made = contents.commit(draft.tree, draft.parents, draft.message, &by);
         let sha = made.map_err(refused)?;
         self.learn(home, &sha)?;
         Ok(sha)
@@ -344,9 +330,12 @@ impl GitHubWorld {
             let name = format!("{}:{head}", found.owner());
             return Err(custom(format!("A pull request already exists for {name}.")));
         }
-        let author = User::with_id(&new.author_login, new.author_id);
-        let number = self.insert_pull(now, repo, new, (author, base.clone(), tip.clone()))?;
-        self.pull_mut(repo, number)?.opened_on = base_tip;
+        let offer = Offer {
+            sha: tip.clone(),
+            base_ref: base.clone(),
+            opened_on: base_tip,
+        };
+        let number = self.insert_pull(now, repo, new, offer)?;
         if new.by_actions_token {
             self.repo_mut(repo)?.without_ci.insert(tip.clone());
         }

@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 
 use super::GitHub;
+use super::records::{Commit, Reverts};
 use super::setup::{ChangedFile, NewCommit};
-use super::world::{Commit, GitHubWorld, Reverts};
+use super::world::GitHubWorld;
 
 impl GitHub {
     /// Pushes a commit as an agent does: one to a branch that conflicts with the base of its pull request resolves that.
@@ -21,12 +22,7 @@ impl GitHub {
 
 impl GitHubWorld {
     /// Records that files of a commit are as they were when the pull request of its branch was opened.
-    pub(crate) fn note_reverts(
-        &mut self,
-        repo: &str,
-        branch: &str,
-        (sha, paths): (&str, Vec<String>),
-    ) {
+    pub(crate) fn note_reverts(&mut self, repo: &str, branch: &str, sha: &str, paths: Vec<String>) {
         let Some((base_repo, number)) = self.open_pulls_from(repo, branch).into_iter().next()
         else {
             return;
@@ -67,12 +63,12 @@ impl GitHubWorld {
         match commit.parents.as_slice() {
             [] => None,
             [parent] => self.content(parent, path),
-            [ours, theirs, ..] => self.merged(commit, (ours, theirs), path),
+            [ours, theirs, ..] => self.merged(commit, ours, theirs, path),
         }
     }
 
     /// The merged version of a file: that of the side that changed it.
-    fn merged(&self, commit: &Commit, (ours, theirs): (&str, &str), path: &str) -> Option<String> {
+    fn merged(&self, commit: &Commit, ours: &str, theirs: &str, path: &str) -> Option<String> {
         let parted = self.content(&self.merge_base(ours, theirs), path);
         let (ours, theirs) = (self.content(ours, path), self.content(theirs, path));
         if ours == theirs || theirs == parted {

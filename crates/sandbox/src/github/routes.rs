@@ -1,6 +1,7 @@
 //! The HTTP face: one handler that reads the request, knows the caller, finds the answer in the state and
 //! dresses it in GitHub's headers. Faults strike before it, in the sandbox's gate.
 
+mod account;
 mod actions;
 mod app;
 mod ask;
@@ -31,7 +32,6 @@ use super::world::{GitHubRefusal, GitHubWorld};
 use crate::clock::Clock;
 use ask::{Ask, number};
 use caller::Caller;
-pub(crate) use manifest::Manifests;
 use reply::{Outcome, Reply};
 
 /// The path below which the sandbox mounts this router, which addresses in answers carry.
@@ -61,7 +61,7 @@ async fn enter(State(server): State<GitHubServer>, request: Request) -> Response
     let now = (server.clock)();
     let mut world = server.github.world();
     world.advance(now);
-    if let Some(response) = manifest::answer(&mut world, &parts, (&bytes, now)) {
+    if let Some(response) = manifest::answer(&mut world, &parts, &bytes, now) {
         return response;
     }
     let read = Ask::read(&parts, &bytes, now);
@@ -85,7 +85,12 @@ fn answer(
         Ok(caller) => caller,
         Err(refusal) => return Reply::refused(&refusal).dated(ask.now),
     };
-    let reply = match ask.caller.spend(world, &ask) {
+    let spent = if ask.is_free() {
+        Ok(())
+    } else {
+        ask.caller.spend(world, ask.now)
+    };
+    let reply = match spent {
         Ok(()) => dispatch(world, &ask).unwrap_or_else(|refusal| Reply::refused(&refusal)),
         Err(refusal) => Reply::refused(&refusal),
     };
@@ -95,8 +100,8 @@ fn answer(
 fn dispatch(world: &mut GitHubWorld, ask: &Ask) -> Outcome {
     match (ask.method.as_str(), ask.parts().as_slice()) {
         ("POST", ["graphql"]) => graphql::answer(world, ask),
-        ("GET", ["user"]) => ask.caller.user(world, ask),
-        ("GET", ["rate_limit"]) => ask.caller.rate_limit(world, ask),
+        ("GET", ["user"]) => account::user(world, ask),
+        ("GET", ["rate_limit"]) => account::rate_limit(world, ask),
         (_, ["app", rest @ ..]) => app::answer(world, ask, rest),
         ("GET", ["installation", "repositories"]) => app::repositories(world, ask),
         ("GET", ["repos", owner, name, "installation"]) => {

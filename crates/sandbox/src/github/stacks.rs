@@ -3,20 +3,8 @@
 use jiff::Timestamp;
 
 use super::GitHub;
-use super::world::{GitHubRefusal, GitHubWorld, Pull};
-
-/// The place of a pull request in a stack.
-#[derive(Clone, Debug)]
-pub(crate) struct Stack {
-    pub(crate) id: u64,
-    /// Its number in the repository.
-    pub(crate) number: u64,
-    pub(crate) size: u64,
-    /// 1 is the bottom.
-    pub(crate) position: u64,
-    /// The branch that the whole stack goes to.
-    pub(crate) base_ref: String,
-}
+use super::records::{Pull, Stack};
+use super::world::{GitHubRefusal, GitHubWorld};
 
 impl GitHub {
     /// Makes a stack of pull requests, named from the bottom up; unknown numbers are left out.

@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 
 use super::events::{IssueEvent, PullEvent};
+use super::records::{Comment, Issue, Review, User};
 use super::setup::NewIssue;
-use super::world::{Comment, GitHubRefusal, GitHubWorld, Issue, Review, User};
+use super::world::{GitHubRefusal, GitHubWorld};
 
 impl GitHubWorld {
     /// Opens an issue and answers its number.

@@ -3,19 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::access::{Token, TokenSetup};
-use super::admin::AppSetup;
+use super::admin::{AppSetup, InstallationSetup};
 use super::checks::{Check, Status, Suite};
 use super::contents::Contents;
-use super::deployments::Deployment;
-use super::issues::Gone;
-use super::moves::InstallationSetup;
-use super::real::Real;
-use super::routes::Manifests;
-use super::setup::{ChangedFile, CiSetup, RepoSetup};
-use super::stacks::Stack;
+use super::records::{Comment, Commit, Deployment, Gone, Issue, Pull, Review};
+use super::setup::{CiSetup, RepoSetup};
 use crate::counters::RequestCounts;
 use crate::faults::Faults;
 use crate::webhook::Outbox;
@@ -37,7 +33,6 @@ pub(crate) struct GitHubWorld {
     pub(crate) installations: Vec<InstallationSetup>,
     pub(crate) outbox: Outbox,
     pub(crate) app: AppSetup,
-    /// The state of Apps' manifests.
     pub(crate) manifests: Manifests,
     /// Base of the API addresses in webhook payloads.
     pub(crate) base: String,
@@ -45,6 +40,24 @@ pub(crate) struct GitHubWorld {
     pub(crate) faults: Faults,
     serial: u64,
     requests: u64,
+}
+
+/// The manifests of which Apps are made.
+#[derive(Clone, Debug)]
+pub(crate) struct Manifests {
+    /// Accepted manifests whose code was not exchanged yet, by code.
+    pub(crate) waiting: BTreeMap<String, Value>,
+    /// Whether the App is installed; the one that every sandbox begins with is.
+    pub(crate) installed: bool,
+}
+
+impl Default for Manifests {
+    fn default() -> Self {
+        Self {
+            waiting: BTreeMap::new(),
+            installed: true,
+        }
+    }
 }
 
 /// One repository.
@@ -77,116 +90,6 @@ pub(crate) struct Repo {
     pub(crate) labels: BTreeMap<String, (String, String)>,
 }
 
-/// A person or a bot.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct User {
-    pub(crate) login: String,
-    pub(crate) id: u64,
-}
-
-/// A commit; its files are its changes against its first parent.
-#[derive(Clone, Debug)]
-pub(crate) struct Commit {
-    pub(crate) sha: String,
-    pub(crate) parents: Vec<String>,
-    pub(crate) message: String,
-    pub(crate) author: User,
-    pub(crate) at: Timestamp,
-    pub(crate) files: Vec<ChangedFile>,
-    /// Those of its files that equal their state at another commit.
-    pub(crate) reverts: Option<Reverts>,
-    pub(crate) is_by_github: bool,
-    /// What only a commit of real git has.
-    pub(crate) real: Option<Real>,
-}
-
-/// Files that a commit puts back.
-#[derive(Clone, Debug)]
-pub(crate) struct Reverts {
-    pub(crate) paths: Vec<String>,
-    /// The commit at which they were so.
-    pub(crate) to: String,
-}
-
-/// What issues and pull requests share.
-#[derive(Clone, Debug)]
-pub(crate) struct Issue {
-    pub(crate) id: u64,
-    pub(crate) number: u64,
-    pub(crate) title: String,
-    pub(crate) body: String,
-    pub(crate) author: User,
-    pub(crate) association: String,
-    pub(crate) labels: Vec<String>,
-    pub(crate) created_at: Timestamp,
-    pub(crate) updated_at: Timestamp,
-    pub(crate) closed_at: Option<Timestamp>,
-    pub(crate) closed_by: Option<User>,
-    /// GitHub's word for why it was closed, or that it was opened again; none of a pull request.
-    pub(crate) state_reason: Option<String>,
-}
-
-/// What only pull requests have.
-#[derive(Clone, Debug)]
-pub(crate) struct Pull {
-    pub(crate) id: u64,
-    pub(crate) number: u64,
-    /// Lower-case full name of the repository the head lives in.
-    pub(crate) head_repo: String,
-    pub(crate) head_ref: String,
-    pub(crate) head_sha: String,
-    pub(crate) base_ref: String,
-    /// The base's tip when the pull request was opened.
-    pub(crate) opened_on: String,
-    /// The base's tip when the pull request was closed; unused while it is open.
-    pub(crate) closed_base_sha: String,
-    pub(crate) draft: bool,
-    pub(crate) merged: Option<Merged>,
-    /// When head or base last moved, after which `mergeable` is recomputed.
-    pub(crate) changed_at: Timestamp,
-    pub(crate) forced_conflict: bool,
-    pub(crate) stack: Option<Stack>,
-    /// Files at the time of the merge, when head and base no longer differ.
-    pub(crate) merged_files: Vec<ChangedFile>,
-}
-
-/// How a pull request was merged.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Merged {
-    pub(crate) at: Timestamp,
-    pub(crate) by: User,
-    /// The commit on the base.
-    pub(crate) sha: String,
-    /// The head that was merged.
-    pub(crate) head: String,
-}
-
-/// A comment on an issue or a pull request.
-#[derive(Clone, Debug)]
-pub(crate) struct Comment {
-    pub(crate) id: u64,
-    pub(crate) number: u64,
-    pub(crate) author: User,
-    pub(crate) association: String,
-    pub(crate) body: String,
-    pub(crate) created_at: Timestamp,
-    pub(crate) updated_at: Timestamp,
-}
-
-/// A review of a pull request.
-#[derive(Clone, Debug)]
-pub(crate) struct Review {
-    pub(crate) id: u64,
-    pub(crate) number: u64,
-    pub(crate) author: User,
-    pub(crate) association: String,
-    /// `APPROVED`, `CHANGES_REQUESTED` or `COMMENTED`.
-    pub(crate) state: String,
-    pub(crate) body: String,
-    pub(crate) commit: String,
-    pub(crate) at: Timestamp,
-}
-
 /// A refusal in GitHub's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GitHubRefusal {
@@ -195,7 +98,7 @@ pub(crate) struct GitHubRefusal {
     /// The permission that would have been enough, such as `checks=read`.
     pub(crate) needs: Option<String>,
     /// GitHub's details, where it gives any.
-    pub(crate) errors: Vec<serde_json::Value>,
+    pub(crate) errors: Vec<Value>,
 }
 
 impl GitHubRefusal {
@@ -209,7 +112,7 @@ impl GitHubRefusal {
     }
 
     /// 422 with one detail.
-    pub(crate) fn invalid(error: serde_json::Value) -> Self {
+    pub(crate) fn invalid(error: Value) -> Self {
         Self {
             errors: vec![error],
             ..Self::new(422, "Validation Failed")
@@ -218,33 +121,6 @@ impl GitHubRefusal {
 
     pub(crate) fn not_found() -> Self {
         Self::new(404, "Not Found")
-    }
-}
-
-impl User {
-    /// A user by login; ids of well-known bots are the real ones, others follow from the login.
-    pub(crate) fn named(login: &str) -> Self {
-        let id = match login {
-            "google-labs-jules[bot]" => 161_369_871,
-            "github-actions[bot]" => 41_898_282,
-            other => u64::from(hash_u32(other)),
-        };
-        Self {
-            login: login.to_owned(),
-            id,
-        }
-    }
-
-    pub(crate) fn with_id(login: &str, id: u64) -> Self {
-        let named = Self::named(login);
-        Self {
-            id: if id == 0 { named.id } else { id },
-            ..named
-        }
-    }
-
-    pub(crate) fn is_bot(&self) -> bool {
-        self.login.ends_with("[bot]")
     }
 }
 
@@ -388,12 +264,4 @@ pub(crate) fn node_id(prefix: &str, id: u64) -> String {
 pub(crate) fn sha_of(parts: &[&str]) -> String {
     let digest = Sha256::digest(parts.join("\n").as_bytes());
     hex::encode(digest).chars().take(40).collect()
-}
-
-fn hash_u32(text: &str) -> u32 {
-    let digest = Sha256::digest(text.as_bytes());
-    digest
-        .iter()
-        .take(4)
-        .fold(0, |sum, byte| (sum << 8) | u32::from(*byte))
 }

@@ -7,9 +7,22 @@ use jiff::{SignedDuration, Timestamp};
 use super::GitHub;
 use super::contents::Change;
 use super::real::{TreeDraft, refused};
+use super::records::User;
 use super::setup::{ChangedFile, NewPull};
-use super::world::{GitHubRefusal, GitHubWorld, User};
+use super::world::{GitHubRefusal, GitHubWorld};
 use crate::story::Writing;
+
+/// One commit to be made.
+pub(crate) struct WriteOrder<'a> {
+    pub(crate) repo: &'a str,
+    /// The branch on whose tip it is made.
+    pub(crate) from: &'a str,
+    /// The branch that then points to it.
+    pub(crate) branch: &'a str,
+    pub(crate) login: &'a str,
+    pub(crate) message: &'a str,
+    pub(crate) writing: &'a Writing,
+}
 
 impl GitHub {
     /// The statuses of a commit in the order in which they were put there, each as its name and its state.
@@ -71,7 +84,15 @@ impl GitHub {
             moves: Vec::new(),
             removals: Vec::new(),
         };
-        self.write(now, (repo, branch, branch), (login, message), &writing)
+        let order = WriteOrder {
+            repo,
+            from: branch,
+            branch,
+            login,
+            message,
+            writing: &writing,
+        };
+        self.write(now, &order)
     }
 
     /// The files that a branch changed since it left another one.
@@ -84,15 +105,8 @@ impl GitHub {
     }
 
     /// Makes one commit on the tip of one branch, to which another branch then points.
-    pub(crate) fn write(
-        &self,
-        now: Timestamp,
-        (repo, from, branch): (&str, &str, &str),
-        (login, message): (&str, &str),
-        writing: &Writing,
-    ) -> Result<(), String> {
-        let mut world = self.world();
-        let made = world.write(now, (repo, from, branch), (login, message), writing);
+    pub(crate) fn write(&self, now: Timestamp, order: &WriteOrder<'_>) -> Result<(), String> {
+        let made = self.world().write(now, order);
         made.map_err(|refusal| refusal.message)
     }
 
@@ -103,25 +117,19 @@ impl GitHub {
 }
 
 impl GitHubWorld {
-    fn write(
-        &mut self,
-        now: Timestamp,
-        (repo, from, branch): (&str, &str, &str),
-        (login, message): (&str, &str),
-        writing: &Writing,
-    ) -> Result<(), GitHubRefusal> {
-        let found = self.repo(repo)?;
-        let (home, parent) = (found.id, found.tip(from).to_owned());
-        let contents = self.contents(repo)?;
-        let tree = contents.tree_with(&parent, &changes(writing));
+    fn write(&mut self, now: Timestamp, order: &WriteOrder<'_>) -> Result<(), GitHubRefusal> {
+        let found = self.repo(order.repo)?;
+        let (home, parent) = (found.id, found.tip(order.from).to_owned());
+        let contents = self.contents(order.repo)?;
+        let tree = contents.tree_with(&parent, &changes(order.writing));
         let draft = TreeDraft {
             tree: &tree.map_err(refused)?,
             parents: &[parent],
-            message,
-            author: User::named(login),
+            message: order.message,
+            author: User::named(order.login),
         };
         let sha = self.commit_tree(now, home, &draft)?;
-        self.move_branch(now, repo, branch, &sha)
+        self.move_branch(now, order.repo, order.branch, &sha)
     }
 }
 

@@ -107,7 +107,7 @@ impl Desk<'_> {
         let event = event.fill(self.output.schema?);
         let path = self.named(paths.first()?, 0, "a-name-says-less")?;
         let mut writing = one_file(&path, event);
-        self.remember(&mut writing, paths.get(1)?, ("observer", role));
+        self.remember(&mut writing, paths.get(1)?, "observer", role);
         Some(writing)
     }
 
@@ -123,7 +123,7 @@ impl Desk<'_> {
         let groups = groups.filter(|(_, events)| !events.is_empty());
         let mut writing = Writing::default();
         for (number, (is_sure, events)) in groups.enumerate() {
-            self.require(&mut writing, number, (is_sure, &events))?;
+            self.require(&mut writing, number, is_sure, &events)?;
         }
         Some(writing)
     }
@@ -133,7 +133,8 @@ impl Desk<'_> {
         &self,
         writing: &mut Writing,
         number: usize,
-        (is_sure, events): (bool, &[(&str, &String)]),
+        is_sure: bool,
+        events: &[(&str, &String)],
     ) -> Option<()> {
         let paths = self.output.paths();
         let (decided, requirement) = (paths.first()?, paths.get(1)?);
@@ -223,12 +224,12 @@ impl Desk<'_> {
             let path = self.named(paths.first()?, number, &words)?;
             writing.files.insert(path, form.fill(self.output.schema?));
         }
-        self.remember(&mut writing, paths.get(1)?, ("persona", role));
+        self.remember(&mut writing, paths.get(1)?, "persona", role);
         Some(writing)
     }
 
     /// Writes the perspective in the form that the prompt shows, unless the role has one.
-    fn remember(&self, writing: &mut Writing, path: &str, (key, role): (&'static str, &str)) {
+    fn remember(&self, writing: &mut Writing, path: &str, key: &'static str, role: &str) {
         let shown = self.prompt.section("Your perspective");
         let Some(shown) = shown.filter(|_| !self.files.contains_key(path)) else {
             return;

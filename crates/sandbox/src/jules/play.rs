@@ -136,7 +136,7 @@ impl Session {
                 files,
                 reverts,
                 ..
-            } => self.push((&message, files, reverts), stage),
+            } => self.push(&message, files, reverts, stage),
             Step::Complete { no_change, .. } => self.complete(no_change, stage),
             Step::Fail { reason, .. } => return self.fail(&reason, stage),
             Step::Pause { .. } => {

@@ -69,7 +69,9 @@ impl Session {
     /// Pushes one more commit to the session's pull request, if it has one.
     pub(crate) fn push(
         &mut self,
-        (message, files, reverts): (&str, Vec<ChangedFile>, Vec<String>),
+        message: &str,
+        files: Vec<ChangedFile>,
+        reverts: Vec<String>,
         stage: &PlayedStep<'_>,
     ) {
         let Some(pull) = &self.work.pull else { return };

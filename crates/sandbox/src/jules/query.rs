@@ -71,7 +71,8 @@ pub(crate) type Place = (i128, String);
 pub(crate) fn page<T>(
     items: Vec<(Place, T)>,
     order: Order,
-    (size, token): (usize, &str),
+    size: usize,
+    token: &str,
     scope: &str,
 ) -> Result<(Vec<T>, String), JulesRefusal> {
     let start = if token.is_empty() {

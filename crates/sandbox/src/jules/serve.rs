@@ -210,7 +210,8 @@ impl Jules {
         let (page, next) = query::page(
             sources,
             Order::OldestFirst,
-            visit.page(DEFAULT_PAGE),
+            visit.page_size(DEFAULT_PAGE),
+            &visit.query.page_token,
             &scope,
         )?;
         let shown = page
@@ -236,14 +237,11 @@ impl Jules {
 
 impl Visit {
     fn find(&self, world: &JulesWorld, id: &str) -> Result<usize, JulesRefusal> {
-        world.seen(&self.account, id, (self.now, self.lags))
+        world.seen(&self.account, id, self.now, self.lags)
     }
 
-    fn page(&self, default: usize) -> (usize, &str) {
-        (
-            coerced(self.query.page_size, default),
-            &self.query.page_token,
-        )
+    fn page_size(&self, default: usize) -> usize {
+        coerced(self.query.page_size, default)
     }
 }
 
@@ -272,7 +270,8 @@ fn list_sessions(world: &JulesWorld, visit: &Visit) -> Result<Answer, JulesRefus
     let (page, next) = query::page(
         sessions,
         switches.session_order,
-        visit.page(DEFAULT_PAGE),
+        visit.page_size(DEFAULT_PAGE),
+        &visit.query.page_token,
         &scope,
     )?;
     let shown = page
@@ -317,8 +316,13 @@ fn list_activities(world: &JulesWorld, visit: &Visit, id: &str) -> Result<Answer
         activities.reverse();
     }
     let scope = format!("activities {id} {}", visit.query.filter);
-    let page = visit.page(DEFAULT_ACTIVITY_PAGE);
-    let (page, next) = query::page(activities, switches.activity_order, page, &scope)?;
+    let (page, next) = query::page(
+        activities,
+        switches.activity_order,
+        visit.page_size(DEFAULT_ACTIVITY_PAGE),
+        &visit.query.page_token,
+        &scope,
+    )?;
     let shown = page
         .into_iter()
         .map(|it| it.to_json(id, session.repo(), &world.settings))

@@ -183,7 +183,8 @@ impl JulesWorld {
         &self,
         account: &AccountSetup,
         id: &str,
-        (now, lags): (Timestamp, Lags),
+        now: Timestamp,
+        lags: Lags,
     ) -> Result<usize, JulesRefusal> {
         self.sessions
             .iter()

@@ -3,6 +3,7 @@
 use super::layer_agent::layer_agent;
 use super::play::PlayedStep;
 use super::session::Session;
+use crate::github::WriteOrder;
 use crate::story::{Step, Writing};
 
 impl Session {
@@ -18,10 +19,15 @@ impl Session {
             None => self.free_branch(&source.repo, writing.branch.as_deref(), stage),
         };
         let from = own.as_ref().unwrap_or(&source.branch);
-        let title = self.pull_title();
-        let by = (stage.settings.author.login(), title.as_str());
-        let place = (source.repo.as_str(), from.as_str(), branch.as_str());
-        match stage.github.write(stage.at, place, by, &writing) {
+        let order = WriteOrder {
+            repo: &source.repo,
+            from,
+            branch: &branch,
+            login: stage.settings.author.login(),
+            message: &self.pull_title(),
+            writing: &writing,
+        };
+        match stage.github.write(stage.at, &order) {
             Ok(()) => {
                 let (repo, base) = (&source.repo, &source.branch);
                 self.work.files = stage.github.changed_files(repo, base, &branch);

@@ -114,18 +114,13 @@ impl Scenario {
                 let Some(repo) = repo else {
                     return wrong(field + ".repo", "is not in this scenario");
                 };
-                self.check_branches(&(field + ".pull"), (at, it), repo)
+                self.check_branches(&(field + ".pull"), at, it, repo)
             }
         }
     }
 
     /// A foreign pull request needs a branch of its own, and an existing base.
-    fn check_branches(
-        &self,
-        field: &str,
-        (at, it): (usize, &ForeignPull),
-        repo: &RepoSetup,
-    ) -> Found {
+    fn check_branches(&self, field: &str, at: usize, it: &ForeignPull, repo: &RepoSetup) -> Found {
         let head = &it.pull.head_branch;
         if it.count > 1 && !head.contains("{n}") {
             return wrong(

@@ -96,28 +96,6 @@ async fn a_redirect_says_where_to() {
 }
 
 #[tokio::test]
-async fn an_endless_body_does_not_end() {
-    let stand = Stand::new(Scenario::default()).await;
-    stand.sandbox.agents().set(AgentSetup {
-        endless_body: true,
-        statuses: vec![200],
-        ..setup("ada")
-    });
-    let mut response = stand
-        .http
-        .post(stand.sandbox.agent_url("ada"))
-        .send()
-        .await
-        .unwrap();
-    let mut read = 0;
-    while read < 5_000_000 {
-        read += response.chunk().await.unwrap().unwrap().len();
-    }
-    drop(response);
-    stand.sandbox.stop().await;
-}
-
-#[tokio::test]
 async fn a_slow_agent_outlasts_the_clients_timeout_but_got_the_wake() {
     let stand = Stand::new(Scenario::default()).await;
     stand.sandbox.agents().set(AgentSetup {

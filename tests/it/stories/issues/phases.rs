@@ -43,7 +43,7 @@ async fn a_deployment_of_the_merge_commit_is_awaited() {
     let sha = merge_commit(&world, number).await;
     let github = world.sandbox.github();
     let now = world.clock.now();
-    let made = github.deploy(now, REPO, (&sha, "production"));
+    let made = github.deploy(now, REPO, &sha, "production");
     let made = made.expect("a deployment");
     github.set_deployment(now, REPO, made, DeploymentState::InProgress);
     until(&world, number, "deploy/running").await;
@@ -63,7 +63,7 @@ async fn a_retry_does_not_take_the_deployment_again_that_failed() {
     let sha = merge_commit(&world, number).await;
     let github = world.sandbox.github();
     let set = |made, state| github.set_deployment(world.clock.now(), REPO, made, state);
-    let made = github.deploy(world.clock.now(), REPO, (&sha, "production"));
+    let made = github.deploy(world.clock.now(), REPO, &sha, "production");
     let made = made.expect("a deployment");
     set(made, DeploymentState::Failure);
     until(&world, number, "deploy/failed").await;
@@ -76,7 +76,7 @@ async fn a_retry_does_not_take_the_deployment_again_that_failed() {
     until(&world, number, "deploy/failed").await;
     world.pass(MINUTE).await;
     order(&world, number, Act::Retry { reason: None }).await;
-    let again = github.deploy(world.clock.now(), REPO, (&sha, "production"));
+    let again = github.deploy(world.clock.now(), REPO, &sha, "production");
     set(again.expect("a deployment"), DeploymentState::Success);
     until(&world, number, "close/succeeded").await;
     world.finish().await;
@@ -592,11 +592,11 @@ async fn a_run_that_moves_its_branch_to_the_merge_counts() {
     let world = World::with(setup).await;
     let github = world.sandbox.github();
     let older = github.branch(REPO, "main").expect("a branch");
-    assert!(github.point_branch(world.clock.now(), REPO, ("release", &older)));
+    assert!(github.point_branch(world.clock.now(), REPO, "release", &older));
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "deploy/running").await;
     let merge = merge_commit(&world, number).await;
-    assert!(github.point_branch(world.clock.now(), REPO, ("release", &merge)));
+    assert!(github.point_branch(world.clock.now(), REPO, "release", &merge));
     end_runs(&world, Conclusion::Success);
     until(&world, number, "close/succeeded").await;
     assert_eq!(world.sandbox.counters().dispatches, 1);

@@ -104,10 +104,10 @@ impl Contents {
                     ..
                 } => {
                     let mode = if *is_executable { EXECUTABLE } else { FILE };
-                    put(&mut files, path, (mode, &blobs.next().unwrap_or_default()));
+                    put(&mut files, path, mode, &blobs.next().unwrap_or_default());
                 }
                 Change::Append { path, .. } => {
-                    put(&mut files, path, (FILE, &blobs.next().unwrap_or_default()));
+                    put(&mut files, path, FILE, &blobs.next().unwrap_or_default());
                 }
                 Change::Place { path, mode, oid } if mode == FOLDER => {
                     clear(&mut files, path);
@@ -115,7 +115,7 @@ impl Contents {
                         files.insert(format!("{path}/{below}"), object);
                     }
                 }
-                Change::Place { path, mode, oid } => put(&mut files, path, (mode, oid)),
+                Change::Place { path, mode, oid } => put(&mut files, path, mode, oid),
                 Change::Remove(path) => {
                     if !clear(&mut files, path) {
                         return Err(Trouble::new(format!("there is no {path} to remove")));
@@ -125,10 +125,10 @@ impl Contents {
                     let moved = files.remove(from);
                     let (mode, oid) =
                         moved.ok_or_else(|| Trouble::new(format!("there is no {from} to move")))?;
-                    put(&mut files, to, (&mode, &oid));
+                    put(&mut files, to, &mode, &oid);
                 }
                 Change::Restore { path, from } => match self.files(from)?.remove(path) {
-                    Some((mode, oid)) => put(&mut files, path, (&mode, &oid)),
+                    Some((mode, oid)) => put(&mut files, path, &mode, &oid),
                     None => {
                         clear(&mut files, path);
                     }
@@ -201,7 +201,7 @@ impl Contents {
 }
 
 /// Puts a file there, in place of a folder of that name and of files that bear the names of its folders.
-fn put(files: &mut Files, path: &str, (mode, oid): (&str, &str)) {
+fn put(files: &mut Files, path: &str, mode: &str, oid: &str) {
     clear(files, path);
     for (at, _) in path.match_indices('/') {
         files.remove(&path[..at]);

@@ -19,7 +19,7 @@ fn at(seconds: i64) -> Timestamp {
 /// A bare repository and its first commit.
 fn first() -> (Contents, String) {
     let (contents, tree) = Contents::of(&setup()).unwrap();
-    let commit = contents.commit((&tree, &[]), "First", &signature("ann", 7, at(0)));
+    let commit = contents.commit(&tree, &[], "First", &signature("ann", 7, at(0)));
     let commit = commit.unwrap();
     (contents, commit)
 }
@@ -28,7 +28,7 @@ fn on(contents: &Contents, parent: &str, changes: &[Change]) -> String {
     let tree = contents.tree_with(parent, changes).unwrap();
     let parents = [parent.to_owned()];
     let by = signature("ann", 7, at(1));
-    contents.commit((&tree, &parents), "Next", &by).unwrap()
+    contents.commit(&tree, &parents, "Next", &by).unwrap()
 }
 
 #[test]

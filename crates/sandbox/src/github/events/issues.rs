@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::super::pen::{Pen, put};
-use super::super::world::{Comment, GitHubRefusal, GitHubWorld, Issue, Repo, User};
+use super::super::records::{Comment, Issue, User};
+use super::super::world::{GitHubRefusal, GitHubWorld, Repo};
 use super::PullEvent;
 
 /// An event of an issue that is no pull request.

@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::super::checks::{Check, Phase, Run, Standing, Status, Suite};
+use super::super::records::User;
 use super::super::setup::Outcome;
-use super::super::world::{Repo, User, node_id};
+use super::super::world::{Repo, node_id};
 use super::{Pen, WEB, time, time_or_null};
 
 /// The visible form of a phase.

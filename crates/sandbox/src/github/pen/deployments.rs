@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::deployments::{Deployment, DeploymentStatus};
+use super::super::records::{Deployment, DeploymentStatus};
 use super::super::world::{Repo, node_id};
 use super::{Pen, time};
 

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::super::records::{Issue, Pull, User};
 use super::super::setup::ChangedFile;
-use super::super::world::{Issue, Pull, Repo, User, node_id, sha_of};
+use super::super::world::{Repo, node_id, sha_of};
 use super::{Pen, WEB, time, time_or_null};
 
 impl Pen<'_> {

@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::super::records::{Commit, User};
 use super::super::setup::{MergeMethod, Protection};
-use super::super::world::{Commit, Repo, User, node_id};
+use super::super::world::{Repo, node_id};
 use super::{Pen, WEB, put, time};
 
 /// Addresses of a repository that are its own plus a tail: field and tail.

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::super::world::{Comment, Issue, Repo, Review, User, node_id};
+use super::super::records::{Comment, Issue, Review, User};
+use super::super::world::{Repo, node_id};
 use super::{Pen, WEB, time, time_or_null};
 
 impl Pen<'_> {

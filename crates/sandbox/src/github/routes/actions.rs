@@ -21,19 +21,17 @@ pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&st
         ask.reads(Resource::Actions)?
     }
     match (ask.method.as_str(), rest) {
-        ("GET", ["runs"]) => runs(world, ask, (repo, None)),
+        ("GET", ["runs"]) => runs(world, ask, repo, None),
         ("GET", ["runs", id]) => show(world, ask, repo, number(id)?),
         ("GET", ["runs", id, "jobs"]) => jobs(world, ask, repo, number(id)?),
-        ("POST", ["runs", id, "rerun"]) => rerun(world, ask, repo, (number(id)?, Wanted::All)),
+        ("POST", ["runs", id, "rerun"]) => rerun(world, ask, repo, number(id)?, Wanted::All),
         ("POST", ["runs", id, "rerun-failed-jobs"]) => {
-            rerun(world, ask, repo, (number(id)?, Wanted::Failed))
+            rerun(world, ask, repo, number(id)?, Wanted::Failed)
         }
-        ("POST", ["runs", id, "approve"]) => {
-            rerun(world, ask, repo, (number(id)?, Wanted::Waiting))
-        }
-        ("GET", ["workflows", workflow, "runs"]) => runs(world, ask, (repo, Some(workflow))),
+        ("POST", ["runs", id, "approve"]) => rerun(world, ask, repo, number(id)?, Wanted::Waiting),
+        ("GET", ["workflows", workflow, "runs"]) => runs(world, ask, repo, Some(workflow)),
         ("POST", ["workflows", workflow, "dispatches"]) => {
-            world.dispatch(ask.now, repo, (workflow, ask.demand("ref")?))?;
+            world.dispatch(ask.now, repo, workflow, ask.demand("ref")?)?;
             Ok(Reply::nothing())
         }
         ("GET", ["workflows"]) => workflows(world, ask, repo),
@@ -58,7 +56,7 @@ fn shown<'a>(world: &GitHubWorld, ask: &Ask, suite: &'a Suite) -> Option<&'a Run
     suite.run.as_ref().filter(|_| suite.told.is_some() && due)
 }
 
-fn runs(world: &GitHubWorld, ask: &Ask, (repo, workflow): (&str, Option<&str>)) -> Outcome {
+fn runs(world: &GitHubWorld, ask: &Ask, repo: &str, workflow: Option<&str>) -> Outcome {
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
     let known = |file: &str| {
         let mut names = found.ci().checks.iter().map(|check| &check.workflow);
@@ -150,7 +148,7 @@ fn jobs(world: &GitHubWorld, ask: &Ask, repo: &str, id: u64) -> Outcome {
     Ok(paging::object(ask, "jobs", items))
 }
 
-fn rerun(world: &mut GitHubWorld, ask: &Ask, repo: &str, (id, wanted): (u64, Wanted)) -> Outcome {
+fn rerun(world: &mut GitHubWorld, ask: &Ask, repo: &str, id: u64, wanted: Wanted) -> Outcome {
     let suite = suite_of(world, repo, id)?.0.id;
     let again = world.rerun(ask.now, repo, |check| {
         let waits = check.outcome == Ending::ApprovalPending;

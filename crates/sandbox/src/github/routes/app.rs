@@ -11,7 +11,7 @@ use crate::clock::plus;
 use crate::github::access::{
     APP_SLUG, Access, Permissions, Resource, Token, TokenKind, TokenSetup,
 };
-use crate::github::moves::InstallationSetup;
+use crate::github::admin::InstallationSetup;
 use crate::github::pen::{put, time};
 use crate::github::world::{GitHubRefusal, GitHubWorld, Repo};
 

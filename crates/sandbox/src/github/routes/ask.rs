@@ -84,6 +84,11 @@ impl Ask {
         }
     }
 
+    /// Whether it costs no request of the hour.
+    pub(super) fn is_free(&self) -> bool {
+        self.path == "/rate_limit"
+    }
+
     pub(super) fn is(&self, method: &str) -> bool {
         self.method == method
     }

@@ -5,12 +5,11 @@ use axum::http::header::AUTHORIZATION;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::ask::Ask;
-use super::reply::{Outcome, Reply};
 use crate::github::access::{APP_ID, Access, Resource, TokenKind, TokenSetup, Window};
-use crate::github::world::{GitHubRefusal, GitHubWorld, User};
+use crate::github::records::User;
+use crate::github::world::{GitHubRefusal, GitHubWorld};
 
 /// How GitHub refuses what should be the App's token and is not.
 const NO_JWT: &str = "A JSON web token could not be decoded";
@@ -137,11 +136,15 @@ impl Caller {
     }
 
     /// Refuses when the hour's requests are used up; the request itself is counted when it is answered.
-    pub(super) fn spend(&self, world: &mut GitHubWorld, ask: &Ask) -> Result<(), GitHubRefusal> {
-        let Some((limit, window)) = self.window(world, ask.now) else {
+    pub(super) fn spend(
+        &self,
+        world: &mut GitHubWorld,
+        now: Timestamp,
+    ) -> Result<(), GitHubRefusal> {
+        let Some((limit, window)) = self.window(world, now) else {
             return Ok(());
         };
-        if window.used < limit || ask.path == "/rate_limit" {
+        if window.used < limit {
             return Ok(());
         }
         let id = self.actor().id;
@@ -171,40 +174,6 @@ impl Caller {
         Some((setup.rate_limit, token.window))
     }
 
-    /// `GET /user`, which tokens of apps cannot read.
-    pub(super) fn user(&self, world: &GitHubWorld, ask: &Ask) -> Outcome {
-        let Self::Token(token) = self else {
-            return Err(bad_credentials());
-        };
-        match token.kind {
-            TokenKind::Classic | TokenKind::FineGrained => {
-                Ok(Reply::json(ask.pen(world).user(&self.actor())))
-            }
-            TokenKind::Installation | TokenKind::Actions => Err(GitHubRefusal::new(
-                403,
-                "Resource not accessible by integration",
-            )),
-        }
-    }
-
-    /// `GET /rate_limit`, which costs nothing.
-    pub(super) fn rate_limit(&self, world: &mut GitHubWorld, ask: &Ask) -> Outcome {
-        let Some((limit, window)) = self.window(world, ask.now) else {
-            return Err(bad_credentials());
-        };
-        let of = |limit: u64, used: u64| {
-            json!({
-                "limit": limit,
-                "used": used,
-                "remaining": limit.saturating_sub(used),
-                "reset": window.resets_at,
-            })
-        };
-        let core = of(limit, window.used);
-        let resources = json!({ "core": core, "search": of(30, 0), "graphql": of(5_000, 0) });
-        Ok(Reply::json(json!({ "resources": resources, "rate": core })))
-    }
-
     /// The scopes that answers to classic tokens name.
     pub(super) fn scopes(&self) -> Option<&str> {
         match self {
@@ -214,7 +183,8 @@ impl Caller {
     }
 }
 
-fn bad_credentials() -> GitHubRefusal {
+/// How GitHub refuses a credential that it does not know, or that is of no use for a request.
+pub(super) fn bad_credentials() -> GitHubRefusal {
     GitHubRefusal::new(401, "Bad credentials")
 }
 

@@ -7,7 +7,7 @@ use super::paging;
 use super::reply::{Outcome, Reply};
 use crate::clock::plus;
 use crate::github::access::Resource;
-use crate::github::checks::{Check, Status};
+use crate::github::checks::{Check, NewStatus, Status};
 use crate::github::pen::is_shown;
 use crate::github::setup::CheckKind;
 use crate::github::world::{GitHubRefusal, GitHubWorld, Repo};
@@ -143,7 +143,7 @@ fn combined(world: &GitHubWorld, ask: &Ask, repo: &str, sha: &str) -> Outcome {
         .into_iter()
         .map(|status| pen.status(found, status))
         .collect();
-    Ok(paging::extended(ask, around, ("statuses", items)))
+    Ok(paging::extended(ask, around, "statuses", items))
 }
 
 fn statuses(world: &GitHubWorld, ask: &Ask, repo: &str, sha: &str) -> Outcome {
@@ -177,13 +177,14 @@ fn post_status(world: &mut GitHubWorld, ask: &Ask, repo: &str, sha: &str) -> Out
         ));
     }
     let context = ask.text("context").unwrap_or("default");
-    let target = ask.text("target_url").map(str::to_owned);
-    world.post_status(
-        ask.now,
-        repo,
-        (sha, context, state),
-        (ask.caller.actor(), target),
-    );
+    let new = NewStatus {
+        sha,
+        context,
+        state,
+        target_url: ask.text("target_url").map(str::to_owned),
+        creator: ask.caller.actor(),
+    };
+    world.post_status(ask.now, repo, new);
     let found: &Repo = world.repo(repo)?;
     let posted = found.statuses.last().ok_or_else(GitHubRefusal::not_found)?;
     Ok(Reply::status(201, ask.pen(world).status(found, posted)))

@@ -6,7 +6,7 @@ use super::ask::{Ask, number};
 use super::paging;
 use super::reply::{Outcome, Reply};
 use crate::github::access::Resource;
-use crate::github::deployments::{Deployment, DeploymentState};
+use crate::github::records::{Deployment, DeploymentState};
 use crate::github::world::{GitHubRefusal, GitHubWorld};
 
 pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {

@@ -12,7 +12,8 @@ use crate::github::access::Resource;
 use crate::github::contents::{Change, EMPTY_TREE, Found, Listed, is_odd};
 use crate::github::pen::{put, time};
 use crate::github::real::{TreeDraft, refused};
-use crate::github::world::{Commit, GitHubRefusal, GitHubWorld, Repo};
+use crate::github::records::Commit;
+use crate::github::world::{GitHubRefusal, GitHubWorld, Repo};
 
 /// What an entry of a tree may be.
 const MODES: [&str; 5] = ["100644", "100755", "040000", "160000", "120000"];
@@ -48,7 +49,7 @@ fn tree(world: &GitHubWorld, ask: &Ask, repo: &str, name: &str) -> Outcome {
     ask.reads(Resource::Contents)?;
     let found = tree_named(world, repo, name)?;
     let all = ask.param("recursive").is_some();
-    shown_tree(world, ask, repo, (&found.oid, all)).map(Reply::json)
+    shown_tree(world, ask, repo, &found.oid, all).map(Reply::json)
 }
 
 fn tree_named(world: &GitHubWorld, repo: &str, name: &str) -> Result<Found, GitHubRefusal> {
@@ -65,7 +66,8 @@ fn shown_tree(
     world: &GitHubWorld,
     ask: &Ask,
     repo: &str,
-    (oid, all): (&str, bool),
+    oid: &str,
+    all: bool,
 ) -> Result<Value, GitHubRefusal> {
     let url = ask.pen(world).repo_url(world.repo(repo)?);
     let listed = world.contents(repo)?.list(oid, all).map_err(refused)?;
@@ -113,7 +115,7 @@ fn make_tree(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
         drop(refused(trouble));
         GitHubRefusal::new(422, "GitRPC::BadObjectState")
     })?;
-    let shown = shown_tree(world, ask, repo, (&made, false))?;
+    let shown = shown_tree(world, ask, repo, &made, false)?;
     Ok(Reply::status(201, shown))
 }
 

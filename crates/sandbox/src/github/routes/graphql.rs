@@ -7,7 +7,8 @@ use super::ask::Ask;
 use super::objects;
 use super::reply::{Outcome, Reply};
 use crate::github::access::Resource;
-use crate::github::world::{GitHubWorld, User, node_id};
+use crate::github::records::User;
+use crate::github::world::{GitHubWorld, node_id};
 
 pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask) -> Outcome {
     let query = ask.demand("query")?;

@@ -24,7 +24,7 @@ pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&st
                 .outbox
                 .target
                 .iter()
-                .map(|target| hook(ask, repo, (target, &world.outbox.hook)))
+                .map(|target| hook(ask, repo, target, &world.outbox.hook))
                 .collect();
             Ok(paging::list(ask, hooks))
         }
@@ -40,7 +40,7 @@ pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&st
                 .target
                 .as_ref()
                 .ok_or_else(GitHubRefusal::not_found)?;
-            Ok(Reply::json(hook(ask, repo, (target, &world.outbox.hook))))
+            Ok(Reply::json(hook(ask, repo, target, &world.outbox.hook)))
         }
         (_, [id, "deliveries", rest @ ..]) => {
             known(id)?;
@@ -73,13 +73,13 @@ fn set(world: &mut GitHubWorld, ask: &Ask, repo: &str) -> Result<Value, GitHubRe
         .unwrap_or_default();
     let url = url.ok_or_else(|| GitHubRefusal::new(422, "Validation Failed"))?;
     let target = WebhookTarget { url, secret };
-    let answer = hook(ask, repo, (&target, &world.outbox.hook));
+    let answer = hook(ask, repo, &target, &world.outbox.hook);
     world.outbox.target = Some(target);
     Ok(answer)
 }
 
 /// The hook as GitHub shows it, its secret never in clear.
-fn hook(ask: &Ask, repo: &str, (target, hooked): (&WebhookTarget, &HookSetup)) -> Value {
+fn hook(ask: &Ask, repo: &str, target: &WebhookTarget, hooked: &HookSetup) -> Value {
     let url = format!("{}/repos/{repo}/hooks/{HOOK_ID}", ask.api);
     json!({
         "type": "Repository",

@@ -7,13 +7,14 @@ use super::ask::{Ask, number};
 use super::paging;
 use super::reply::{Outcome, Reply};
 use crate::github::access::{Access, Resource};
-use crate::github::issues::{Gone, TextEdit};
+use crate::github::issues::TextEdit;
+use crate::github::records::{Comment, Gone, Issue};
 use crate::github::setup::NewIssue;
-use crate::github::world::{Comment, GitHubRefusal, GitHubWorld, Issue};
+use crate::github::world::{GitHubRefusal, GitHubWorld};
 
 pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
-    allowed(world, ask, (repo, rest))?;
-    if let Some(moved) = moved(world, ask, (repo, rest)) {
+    allowed(world, ask, repo, rest)?;
+    if let Some(moved) = moved(world, ask, repo, rest) {
         return Ok(moved);
     }
     match (ask.method.as_str(), rest) {
@@ -28,17 +29,13 @@ pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&st
         ("POST", [n, "comments"]) => comment(world, ask, repo, number(n)?),
         ("GET", [n, "labels"]) => labels(world, ask, repo, number(n)?),
         ("POST", [n, "labels"]) => add_labels(world, ask, repo, number(n)?),
-        ("DELETE", [n, "labels", name]) => remove_label(world, ask, repo, (number(n)?, name)),
+        ("DELETE", [n, "labels", name]) => remove_label(world, ask, repo, number(n)?, name),
         _ => Err(GitHubRefusal::not_found()),
     }
 }
 
 /// What is a pull request may be reached with either permission, everything else as an issue only.
-fn allowed(
-    world: &GitHubWorld,
-    ask: &Ask,
-    (repo, rest): (&str, &[&str]),
-) -> Result<(), GitHubRefusal> {
+fn allowed(world: &GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Result<(), GitHubRefusal> {
     let access = if ask.is_write() {
         Access::Write
     } else {
@@ -65,7 +62,7 @@ fn allowed(
 }
 
 /// An issue that was transferred leads on to where it is, for those who may see that repository.
-fn moved(world: &GitHubWorld, ask: &Ask, (repo, rest): (&str, &[&str])) -> Option<Reply> {
+fn moved(world: &GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Option<Reply> {
     let [n, below @ ..] = rest else { return None };
     let gone = world.repo(repo).ok()?.gone.get(&n.parse().ok()?)?;
     let Gone::Transferred { repo, number } = gone else {
@@ -252,7 +249,7 @@ fn add_labels(world: &mut GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome
     self::labels(world, ask, repo, n)
 }
 
-fn remove_label(world: &mut GitHubWorld, ask: &Ask, repo: &str, (n, name): (u64, &str)) -> Outcome {
+fn remove_label(world: &mut GitHubWorld, ask: &Ask, repo: &str, n: u64, name: &str) -> Outcome {
     world.remove_label(ask.now, repo, n, name)?;
     world.counters.count(|it| it.labels += 1);
     labels(world, ask, repo, n)

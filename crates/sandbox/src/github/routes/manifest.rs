@@ -1,8 +1,6 @@
 //! Making a GitHub App from a manifest: the page that takes the form, the exchange of its code, and the page that installs.
 //! A browser asks without credentials, so all of this comes before the caller is known.
 
-use std::collections::BTreeMap;
-
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderValue, LOCATION};
 use axum::http::request::Parts;
@@ -22,29 +20,12 @@ const PRIVATE_KEY: &str = include_str!("app.pem");
 /// What a webhook of a made App is signed with.
 const WEBHOOK_SECRET: &str = "sandbox-app-webhook";
 
-/// The state of manifests.
-#[derive(Clone, Debug)]
-pub(crate) struct Manifests {
-    /// Accepted manifests whose code was not exchanged yet, by code.
-    waiting: BTreeMap<String, Value>,
-    /// Whether the App is installed; the one that every sandbox begins with is.
-    pub(crate) installed: bool,
-}
-
-impl Default for Manifests {
-    fn default() -> Self {
-        Self {
-            waiting: BTreeMap::new(),
-            installed: true,
-        }
-    }
-}
-
 /// Answers a browser, or a client with a code; `None` when the request is something else.
 pub(super) fn answer(
     world: &mut GitHubWorld,
     parts: &Parts,
-    (body, now): (&[u8], Timestamp),
+    body: &[u8],
+    now: Timestamp,
 ) -> Option<Response> {
     let path: Vec<&str> = parts.uri.path().trim_matches('/').split('/').collect();
     match (&parts.method, path.as_slice()) {

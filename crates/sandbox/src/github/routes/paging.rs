@@ -27,11 +27,11 @@ pub(super) fn list(ask: &Ask, items: Vec<Value>) -> Reply {
 
 /// A page inside an object with the total.
 pub(super) fn object(ask: &Ask, field: &str, items: Vec<Value>) -> Reply {
-    extended(ask, json!({}), (field, items))
+    extended(ask, json!({}), field, items)
 }
 
 /// The same with more fields around the page.
-pub(super) fn extended(ask: &Ask, around: Value, (field, items): (&str, Vec<Value>)) -> Reply {
+pub(super) fn extended(ask: &Ask, around: Value, field: &str, items: Vec<Value>) -> Reply {
     let page = cut(ask, items);
     let mut body = around;
     if let Value::Object(fields) = &mut body {
@@ -42,7 +42,7 @@ pub(super) fn extended(ask: &Ask, around: Value, (field, items): (&str, Vec<Valu
 }
 
 /// The same without the total, as a comparison has its commits.
-pub(super) fn within(ask: &Ask, around: Value, (field, items): (&str, Vec<Value>)) -> Reply {
+pub(super) fn within(ask: &Ask, around: Value, field: &str, items: Vec<Value>) -> Reply {
     let page = cut(ask, items);
     let mut body = around;
     put(&mut body, field, Value::Array(page.items));

@@ -216,7 +216,7 @@ fn compare(world: &GitHubWorld, ask: &Ask, repo: &str, spec: &str) -> Outcome {
         "files": files.collect::<Vec<_>>(),
     });
     let commits = ahead.iter().map(|commit| pen.commit(found, commit));
-    Ok(paging::within(ask, around, ("commits", commits.collect())))
+    Ok(paging::within(ask, around, "commits", commits.collect()))
 }
 
 fn side(world: &GitHubWorld, repo: &str, name: &str) -> Result<String, GitHubRefusal> {

@@ -161,7 +161,7 @@ impl Reply {
             self.status = 304;
             self.content = Content::Empty;
             world.counters.count(|it| it.github_not_modified += 1);
-        } else if ask.path != "/rate_limit" {
+        } else if !ask.is_free() {
             // An authorised 304 is free of charge.
             ask.caller.count(world);
         }

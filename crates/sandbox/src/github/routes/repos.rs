@@ -6,7 +6,8 @@ use super::ask::Ask;
 use super::reply::{Outcome, Reply};
 use crate::github::access::Resource;
 use crate::github::pen::put;
-use crate::github::world::{GitHubRefusal, GitHubWorld, User};
+use crate::github::records::User;
+use crate::github::world::{GitHubRefusal, GitHubWorld};
 
 pub(super) fn show(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
     if !ask.is("GET") {

@@ -9,8 +9,9 @@ use super::paging;
 use super::reply::{Outcome, Reply};
 use crate::github::access::Resource;
 use crate::github::pen::{WEB, put};
+use crate::github::records::User;
 use crate::github::setup::{ACTIONS_APP_SLUG, CheckKind, Protection};
-use crate::github::world::{GitHubRefusal, GitHubWorld, Repo, User};
+use crate::github::world::{GitHubRefusal, GitHubWorld, Repo};
 
 /// Where workflow files live.
 const WORKFLOWS: &str = ".github/workflows";

@@ -136,7 +136,7 @@ async fn deployments_are_listed_with_their_statuses() {
     let to = |environment: &str| {
         let id = stand
             .github
-            .deploy(stand.now(), REPO, (&sha, environment))
+            .deploy(stand.now(), REPO, &sha, environment)
             .unwrap();
         stand.pass(1);
         id
@@ -161,7 +161,7 @@ async fn deployments_are_listed_with_their_statuses() {
     assert_eq!(states(first).await, ["inactive", "success", "in_progress"]);
     assert_eq!(states(staging).await, ["success"]);
     assert_eq!(states(second).await, ["success"]);
-    assert_eq!(stand.github.deploy(stand.now(), REPO, ("none", "x")), None);
+    assert_eq!(stand.github.deploy(stand.now(), REPO, "none", "x"), None);
 }
 
 #[tokio::test]

@@ -139,7 +139,7 @@ async fn webhooks_tell_every_change_of_an_issue() {
     github.add_label(now, REPO, n, "urgent");
     github.close_as(now, REPO, n, "eve");
     github.reopen(now, REPO, n);
-    github.transfer_issue(now, (REPO, n), "acme/elsewhere");
+    github.transfer_issue(now, REPO, n, "acme/elsewhere");
     let n = github.open_issue(now, REPO, labelled("gaffer"));
     github.delete_issue(now, REPO, n);
     stand.deliver().await;
@@ -184,7 +184,7 @@ async fn a_deleted_issue_is_gone_and_a_transferred_one_leads_on() {
     let elsewhere = RepoSetup::new("acme/elsewhere");
     github.add_repo(now, elsewhere).unwrap();
     github.comment(now, REPO, 2, ("ada", "hello"));
-    let there = github.transfer_issue(now, (REPO, 2), "acme/elsewhere");
+    let there = github.transfer_issue(now, REPO, 2, "acme/elsewhere");
     assert_eq!(there, Some(1));
     let id = github.repo_id("acme/elsewhere").unwrap();
     let old = format!("/repos/{REPO}/issues/2");

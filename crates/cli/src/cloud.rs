@@ -13,7 +13,7 @@ use engine::store::Store;
 use secrecy::SecretString;
 use server::Base;
 
-use crate::recovery::import::{LOOK_AT, Target};
+use crate::recovery::target::{LOOK_AT, Target};
 
 /// A stack.
 pub(crate) struct Cloud {

@@ -10,6 +10,8 @@ use engine::ports::SecretsError;
 use crate::args::groups;
 use crate::render::next;
 
+mod call;
+
 /// Exit code of a command that failed.
 pub(crate) const FAILED: u8 = 1;
 
@@ -234,8 +236,8 @@ fn sort(error: &anyhow::Error) -> (String, Option<String>, u8) {
         };
     }
     if let Some(error) = error.downcast_ref::<client::Error>() {
-        let (code, next) = crate::job::describe_error(error);
-        return (code, next.map(str::to_owned), exit_of_client(error));
+        let (code, next) = call::code_and_next(error);
+        return (code, next.map(str::to_owned), call::exit_code(error));
     }
     if let Some(error) = error.downcast_ref::<backend::Error>() {
         let (code, next) = of_backend(error);
@@ -256,39 +258,6 @@ fn sort(error: &anyhow::Error) -> (String, Option<String>, u8) {
         return ("secret".to_owned(), None, FAILED);
     }
     ("failed".to_owned(), None, FAILED)
-}
-
-/// What was sent is refused as such, whatever the state of things, like a wrong argument.
-fn exit_of_client(error: &client::Error) -> u8 {
-    match error {
-        client::Error::Problem(problem) if is_about_words(&problem.code) => USAGE,
-        client::Error::Id(_) | client::Error::Key => USAGE,
-        client::Error::Problem(_)
-        | client::Error::Base { .. }
-        | client::Error::GoogleKey
-        | client::Error::Token
-        | client::Error::Unreachable { .. }
-        | client::Error::NoAnswer { .. }
-        | client::Error::Foreign { .. }
-        | client::Error::NoTlsProvider
-        | client::Error::Http(_) => FAILED,
-    }
-}
-
-/// Whether the code of a refusal says that what was sent is never taken: it is no value of its field, blank, too long, or
-/// holds a secret.
-fn is_about_words(code: &str) -> bool {
-    let is_named = [
-        "bad_field",
-        "missing_field",
-        "unknown_field",
-        "secret_in_text",
-    ];
-    let begins = ["odd_", "too_many_"];
-    let ends = ["_empty", "_too_long"];
-    is_named.contains(&code)
-        || begins.iter().any(|begin| code.starts_with(begin))
-        || ends.iter().any(|end| code.ends_with(end))
 }
 
 fn of_backend(error: &backend::Error) -> (&'static str, Option<&'static str>) {

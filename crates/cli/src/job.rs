@@ -330,33 +330,3 @@ fn filled<'a>(text: &'a str, (what, bytes_max): (&str, usize)) -> Result<&'a str
     }
     Ok(text)
 }
-
-/// The code of a failed call, and what to do about it.
-pub(crate) fn describe_error(error: &client::Error) -> (String, Option<&'static str>) {
-    match error {
-        client::Error::Unreachable { .. } => (
-            "not_running".to_owned(),
-            Some("start it with `gaffer up`, or say where it is with `--url URL`"),
-        ),
-        client::Error::Problem(problem) if problem.status == 401 => (
-            problem.code.clone(),
-            Some(
-                "set GAFFER_TOKEN to the token of that `gaffer up`, or name its data folder with `--data DIR`",
-            ),
-        ),
-        client::Error::Problem(problem) => (problem.code.clone(), None),
-        client::Error::NoAnswer { .. } => (
-            "no_answer".to_owned(),
-            Some("run the command again; before you repeat an order, look whether it was taken"),
-        ),
-        client::Error::Foreign { .. } => (
-            "foreign".to_owned(),
-            Some("check `--url`: it names something that is not `gaffer up`"),
-        ),
-        client::Error::GoogleKey | client::Error::Token => ("bad_token".to_owned(), None),
-        client::Error::Base { .. } | client::Error::Id(_) | client::Error::Key => {
-            ("usage".to_owned(), None)
-        }
-        client::Error::NoTlsProvider | client::Error::Http(_) => ("failed".to_owned(), None),
-    }
-}

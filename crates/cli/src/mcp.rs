@@ -16,7 +16,7 @@ use crate::context::CommandContext;
 use crate::error::{self, Error};
 use crate::{render, site, stdin};
 
-pub(crate) mod install;
+mod install;
 mod stdio;
 
 /// Instructions for an agent, short enough for its context.

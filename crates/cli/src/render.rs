@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use clap::builder::StyledStr;
 use console::{Style, Term, truncate_str};
 use domain::fence::clip;
+use jiff::Timestamp;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -135,6 +136,11 @@ impl Answer {
 /// Any value as JSON. Our own types are plain data with text keys, so it cannot fail; a value that did would show as null.
 pub(crate) fn value(value: &impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
+}
+
+/// A time for people, in UTC.
+pub(crate) fn moment(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M:%SZ").to_string()
 }
 
 /// Prints an answer.

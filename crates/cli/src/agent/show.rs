@@ -8,8 +8,7 @@ use engine::settings::Agent;
 use serde_json::{Value, json};
 
 use super::must_find;
-use crate::render::{Answer, value};
-use crate::switch::moment;
+use crate::render::{Answer, moment, value};
 
 /// An agent, and how many of its wakes wait or were given up.
 struct Shown {

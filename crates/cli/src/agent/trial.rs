@@ -19,9 +19,8 @@ use url::Url;
 use super::{host, must_find};
 use crate::args::value::short;
 use crate::error::Error;
-use crate::render::Answer;
+use crate::render::{Answer, moment};
 use crate::site::StoreAccess;
-use crate::switch::moment;
 
 /// Sends a test message and waits for its outcome.
 pub(super) async fn run(

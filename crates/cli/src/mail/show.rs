@@ -8,8 +8,7 @@ use serde_json::json;
 
 use super::BROKEN_PAGE_NEXT;
 use super::store::{Repaired, Store};
-use crate::render::{Answer, value};
-use crate::switch::moment;
+use crate::render::{Answer, moment, value};
 
 /// A message was sent, or one to each of the team.
 pub(super) fn was_sent(sent: &[(MessageId, PersonaName)]) -> Answer {

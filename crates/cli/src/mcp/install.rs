@@ -1,6 +1,6 @@
 //! `gaffer mcp install`: writes the entry with which a coding agent finds the tools. Its other settings stay unchanged.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use client::mcp::Toolset;
@@ -168,17 +168,4 @@ impl EntryCommand {
         fields.push(("args", Value::from(self.args.clone())));
         fields
     }
-}
-
-/// Places of settings on this machine, from the environment.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct ClientHomes {
-    /// The home folder.
-    pub(crate) home: Option<PathBuf>,
-    /// XDG_CONFIG_HOME.
-    pub(crate) config: Option<PathBuf>,
-    /// CLAUDE_CONFIG_DIR.
-    pub(crate) claude: Option<PathBuf>,
-    /// CODEX_HOME.
-    pub(crate) codex: Option<PathBuf>,
 }

@@ -15,8 +15,7 @@ use server::data;
 use crate::args::recovery::{BackupArgs, RestoreArgs};
 use crate::context::CommandContext;
 use crate::error::Error;
-use crate::render::Answer;
-use crate::switch::moment;
+use crate::render::{Answer, moment};
 
 /// Writes everything stored into one file.
 pub(crate) fn backup(args: BackupArgs, here: &CommandContext) -> Result<Answer> {

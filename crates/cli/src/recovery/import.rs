@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use engine::backend::Backend;
 use engine::import::{self, ImportError, Importing};
 use engine::machine::{RandomIds, SystemClock};
-use engine::ports::{Clock, Key, ListKey, Queue, Record, Records};
+use engine::ports::{Clock, Key, ListKey, Record, Records};
 use engine::store::{BODY_SCHEMA, Store};
 use jiff::Timestamp;
 use local::{Database, FolderLock, LocalQueue};
@@ -18,15 +18,12 @@ use crate::args::recovery::ImportArgs;
 use crate::context::CommandContext;
 use crate::error::Error;
 use crate::recovery::export::EXPORT_SCHEMA;
-use crate::render::Answer;
+use crate::recovery::target::{LOOK_AT, Target};
+use crate::render::{Answer, moment};
 use crate::stdin;
-use crate::switch::moment;
 
 /// Largest export, in bytes: it is held in memory, and a hundred thousand records have about so many.
 const EXPORT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
-
-/// Number of records that are read to determine whether the store is in use: more than a first start leaves there.
-pub(crate) const LOOK_AT: usize = 5;
 
 /// One line of an export.
 #[derive(Debug, Deserialize)]
@@ -63,18 +60,6 @@ struct ImportPosition {
 struct Export {
     at: Timestamp,
     records: Vec<Record>,
-}
-
-/// A store to be filled.
-pub(crate) struct Target {
-    /// The store.
-    pub(crate) records: Arc<dyn Records>,
-    /// The queue that goes with it.
-    pub(crate) queue: Arc<dyn Queue>,
-    /// A few of its records.
-    pub(crate) some: Vec<Record>,
-    /// Where it is, for people.
-    pub(crate) place: String,
 }
 
 /// Fills an empty store.

@@ -9,9 +9,8 @@ use serde_json::{Value, json};
 
 use crate::args::token::{ScopeName, TokenCommand};
 use crate::context::{CommandContext, must_agent};
-use crate::render::Answer;
+use crate::render::{Answer, moment};
 use crate::site::StoreAccess;
-use crate::switch::moment;
 
 /// Runs one of the commands.
 pub(crate) async fn run(command: TokenCommand, here: &CommandContext) -> Result<Answer> {

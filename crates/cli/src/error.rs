@@ -163,7 +163,7 @@ fn advised(error: &anyhow::Error) -> Option<String> {
 }
 
 /// Reports what clap could not parse of a program: its first paragraph holds the argument and the value.
-pub(crate) fn tell_usage(error: &clap::Error, program: fn() -> clap::Command) -> ErrorText {
+pub(crate) fn describe_usage(error: &clap::Error, program: fn() -> clap::Command) -> ErrorText {
     let text = shortened(error);
     let first = text.split("\n\n").next().unwrap_or_default();
     let what = line(first.strip_prefix("error: ").unwrap_or(first));

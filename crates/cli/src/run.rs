@@ -67,7 +67,7 @@ fn not_run(error: &clap::Error) -> ExitCode {
         render::usage(&help);
         return ExitCode::from(USAGE);
     }
-    let told = error::tell_usage(error, groups::command);
+    let told = error::describe_usage(error, groups::command);
     ended(&told, as_json, PROGRAM)
 }
 

@@ -45,7 +45,7 @@ pub(crate) async fn run(
         }
     };
     if as_json {
-        return render::json_line(&told(&prompt, &ids)).context("writing the prompt");
+        return render::json_line(&to_json(&prompt, &ids)).context("writing the prompt");
     }
     for line in lines(&prompt) {
         render::note(&line);
@@ -283,7 +283,7 @@ fn lines(prompt: &Prompt) -> Vec<String> {
 }
 
 /// The same for programs.
-fn told(prompt: &Prompt, ids: &[ArtefactId]) -> Value {
+fn to_json(prompt: &Prompt, ids: &[ArtefactId]) -> Value {
     let included: Vec<Value> = prompt
         .included
         .iter()

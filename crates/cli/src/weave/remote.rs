@@ -44,7 +44,7 @@ pub(super) async fn weave(args: &WeaveArgs, here: &CommandContext) -> Result<Wea
         with_drafts: false,
     };
     let woven = weaver.weave(&ask, SystemClock.now()).await;
-    let woven = woven.map_err(|error| told(error, &ask.repo))?;
+    let woven = woven.map_err(|error| weaving_error(error, &ask.repo))?;
     let is_empty = woven.woven.tree == woven.target;
     if let Some(file) = args.patch.as_ref().filter(|_| !is_empty) {
         write(&weaver, (&ask, &woven), file).await?;
@@ -143,7 +143,7 @@ async fn outside(args: &WeaveArgs, here: &CommandContext) -> Result<Outside> {
     Ok(Outside::new(&here.folder, overlay, upstreams))
 }
 
-fn told(error: weaving::WeavingError, repo: &RepoName) -> anyhow::Error {
+fn weaving_error(error: weaving::WeavingError, repo: &RepoName) -> anyhow::Error {
     match error {
         weaving::WeavingError::NoBranch(..) => {
             let next = "name one that is there with `--base BRANCH`";
@@ -157,7 +157,7 @@ fn told(error: weaving::WeavingError, repo: &RepoName) -> anyhow::Error {
 /// Writes the woven change as a patch.
 async fn write(weaver: &Weaver<'_>, (ask, woven): (&Ask, &Weave), file: &Path) -> Result<()> {
     let contents = weaver.contents(&ask.repo, woven).await;
-    let contents = contents.map_err(|error| told(error, &ask.repo))?;
+    let contents = contents.map_err(|error| weaving_error(error, &ask.repo))?;
     let changes = woven.woven.tree.changes_since(&woven.target);
     let lacks = |entry: Option<Entry>| {
         entry.is_some_and(|it| it.mode != Mode::Submodule && !contents.contains_key(&it.id))
@@ -181,7 +181,7 @@ async fn push(
     to: &Push,
 ) -> Result<Option<Published>> {
     let moved = weaver.moved(&to.repo, woven, SystemClock.now()).await;
-    let moved = moved.map_err(|error| told(error, &to.repo))?;
+    let moved = moved.map_err(|error| weaving_error(error, &to.repo))?;
     if let Some(first) = moved.first() {
         let what = format!("#{} is not pushed: {}", first.number, first.skip);
         return Err(Error::refused(first.skip.code(), what, first.skip.next()).into());

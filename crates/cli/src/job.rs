@@ -125,7 +125,7 @@ impl RunningApi<'_> {
         // A person who ends the wait still needs the id.
         crate::render::note(&format!("Job {} is created.", created.job_id));
         let id = created.job_id.to_string();
-        wait::run(&client, &id, (until, args.within), self.as_json).await
+        wait::run(&client, &id, until, args.within, self.as_json).await
     }
 
     /// One page, or page by page to the end.
@@ -150,8 +150,8 @@ impl RunningApi<'_> {
 
     async fn wait(&self, args: WaitArgs) -> Result<Answer> {
         let names: Vec<_> = args.ids.iter().map(JobOrSession::as_str).collect();
-        let what = (args.until, args.within);
-        let waited = wait::all(&self.client().await?, &names, what, self.as_json).await;
+        let client = self.client().await?;
+        let waited = wait::all(&client, &names, args.until, args.within, self.as_json).await;
         waited.with_context(|| format!("waiting for job {}", names.join(", ")))
     }
 
@@ -263,7 +263,7 @@ impl RunningApi<'_> {
     }
 
     async fn say(&self, id: &JobOrSession, text: &str) -> Result<Answer> {
-        let text = filled(text, ("TEXT", MESSAGE_BYTES_MAX))?;
+        let text = filled(text, "TEXT", MESSAGE_BYTES_MAX)?;
         let answer = self.client().await?.say(id.as_str(), text, None).await?;
         Ok(show::effect(&answer, "It is said."))
     }
@@ -312,11 +312,11 @@ fn prompt(args: &CreateArgs) -> Result<String> {
             stdin::of_stdin(most).context("reading the prompt from standard input")?
         }
     };
-    filled(&text, ("the prompt", PROMPT_BYTES_MAX)).map(str::to_owned)
+    filled(&text, "the prompt", PROMPT_BYTES_MAX).map(str::to_owned)
 }
 
 /// Checks that a text is neither empty nor too long.
-fn filled<'a>(text: &'a str, (what, bytes_max): (&str, usize)) -> Result<&'a str> {
+fn filled<'a>(text: &'a str, what: &str, bytes_max: usize) -> Result<&'a str> {
     let text = text.trim();
     if text.is_empty() {
         return Err(Error::usage(format!("{what} is empty"), "say what is to be done").into());

@@ -87,7 +87,7 @@ pub(crate) async fn status(here: &CommandContext, as_json: bool) -> Result<()> {
         true => begin,
         false => begin.line(format!("error: {NOT_RUNNING}")),
     };
-    let answer = shown(begin, &status, (&site.place, ticks));
+    let answer = shown(begin, &status, &site.place, ticks);
     render::answer(&answer, as_json).context("writing the answer")?;
     if is_fine {
         return Ok(());
@@ -139,7 +139,7 @@ const ACCOUNT_HEAD: [&str; 6] = [
     "requests today",
 ];
 
-fn shown(begin: Answer, status: &Status, (place, ticks): (&str, Option<(u64, u64)>)) -> Answer {
+fn shown(begin: Answer, status: &Status, place: &str, ticks: Option<(u64, u64)>) -> Answer {
     let counted = |counts: &std::collections::BTreeMap<String, u64>| {
         let words = counts.iter().map(|(word, count)| format!("{count} {word}"));
         let words: Vec<String> = words.collect();

@@ -301,7 +301,8 @@ fn failures(answer: Answer, unread: &[UnreadIssuesView]) -> Answer {
 /// Open deliveries by their phase, integration and delivery apart, behind what keeps all of them from going on.
 pub(super) fn board(
     deliveries: &Deliveries,
-    (unread, observes): (&[UnreadIssuesView], bool),
+    unread: &[UnreadIssuesView],
+    observes: bool,
 ) -> Answer {
     let open = deliveries.deliveries.iter().filter(|card| !card.is_over());
     let open: Vec<&DeliveryCard> = open.collect();

@@ -61,10 +61,11 @@ pub(crate) async fn restore(args: RestoreArgs, here: &CommandContext) -> Result<
     let kept = staged
         .put_in_place(&aside)
         .with_context(|| format!("restoring {}", args.file.display()))?;
-    Ok(backup_error(
+    Ok(answer(
         &args.file,
         folder,
-        (&about, doubted),
+        &about,
+        doubted,
         kept.then_some(aside),
     ))
 }
@@ -114,10 +115,11 @@ fn refuse_occupied(folder: &Path) -> Result<()> {
     .into())
 }
 
-fn backup_error(
+fn answer(
     file: &Path,
     folder: &Path,
-    (about, doubted): (&BackupInfo, u64),
+    about: &BackupInfo,
+    doubted: u64,
     aside: Option<PathBuf>,
 ) -> Answer {
     let json = json!({

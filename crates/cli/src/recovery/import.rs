@@ -124,7 +124,7 @@ fn parsed(text: &str) -> Result<Export, Error> {
                 list,
                 forget,
                 body,
-            } => records.push(record(Key { pk, sk }, (due, list, forget), &body)),
+            } => records.push(record(Key { pk, sk }, due, list, forget, &body)),
             ImportLine::End { lines } if lines == records.len() as u64 => {
                 return Ok(Export { at, records });
             }
@@ -143,10 +143,13 @@ fn parsed(text: &str) -> Result<Export, Error> {
     Err(refused("the export has no end: it is only a part"))
 }
 
-/// When it is due, where it stands, and after when it may be forgotten.
-type Indexed = (Option<Timestamp>, Option<ImportPosition>, Option<Timestamp>);
-
-fn record(key: Key, (due, list, forget): Indexed, body: &Value) -> Record {
+fn record(
+    key: Key,
+    due: Option<Timestamp>,
+    list: Option<ImportPosition>,
+    forget: Option<Timestamp>,
+    body: &Value,
+) -> Record {
     Record {
         key,
         version: 0,

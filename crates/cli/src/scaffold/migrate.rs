@@ -45,7 +45,7 @@ pub(super) fn run(git: &Git, dry_run: bool) -> Result<Answer> {
     } else {
         let files = rearranged(&migration, &tree)?;
         let subject = "Move the files to the layout with one exchange";
-        let put = git.rearrange(worker, &tip, (&files, subject))?;
+        let put = git.rearrange(worker, &tip, &files, subject)?;
         for (path, text) in &roles {
             write_new(git.root(), path.as_str(), text)?;
         }

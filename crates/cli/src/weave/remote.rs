@@ -47,7 +47,7 @@ pub(super) async fn weave(args: &WeaveArgs, here: &CommandContext) -> Result<Wea
     let woven = woven.map_err(|error| weaving_error(error, &ask.repo))?;
     let is_empty = woven.woven.tree == woven.target;
     if let Some(file) = args.patch.as_ref().filter(|_| !is_empty) {
-        write(&weaver, (&ask, &woven), file).await?;
+        write(&weaver, &ask.repo, &woven, file).await?;
     }
     let pushed = match &args.push {
         Some(branch) => {
@@ -59,15 +59,11 @@ pub(super) async fn weave(args: &WeaveArgs, here: &CommandContext) -> Result<Wea
                 pull: args.pull,
                 words: None,
             };
-            push((&weaver, client), &woven, &to).await?
+            push(&weaver, client, &woven, &to).await?
         }
         None => None,
     };
-    Ok(report(
-        (ask, woven),
-        pushed,
-        (reader.usage().requests, args),
-    ))
+    Ok(report(ask, woven, pushed, reader.usage().requests, args))
 }
 
 /// What to type.
@@ -155,9 +151,9 @@ fn weaving_error(error: weaving::WeavingError, repo: &RepoName) -> anyhow::Error
 }
 
 /// Writes the woven change as a patch.
-async fn write(weaver: &Weaver<'_>, (ask, woven): (&Ask, &Weave), file: &Path) -> Result<()> {
-    let contents = weaver.contents(&ask.repo, woven).await;
-    let contents = contents.map_err(|error| weaving_error(error, &ask.repo))?;
+async fn write(weaver: &Weaver<'_>, repo: &RepoName, woven: &Weave, file: &Path) -> Result<()> {
+    let contents = weaver.contents(repo, woven).await;
+    let contents = contents.map_err(|error| weaving_error(error, repo))?;
     let changes = woven.woven.tree.changes_since(&woven.target);
     let lacks = |entry: Option<Entry>| {
         entry.is_some_and(|it| it.mode != Mode::Submodule && !contents.contains_key(&it.id))
@@ -176,7 +172,8 @@ async fn write(weaver: &Weaver<'_>, (ask, woven): (&Ask, &Weave), file: &Path) -
 
 /// Pushes what was woven, if there is any and it is of the newest heads still.
 async fn push(
-    (weaver, client): (&Weaver<'_>, Client),
+    weaver: &Weaver<'_>,
+    client: Client,
     woven: &Weave,
     to: &Push,
 ) -> Result<Option<Published>> {
@@ -218,9 +215,11 @@ fn not_pushed(refused: Refused, to: &Push) -> anyhow::Error {
 }
 
 fn report(
-    (ask, weave): (Ask, Weave),
+    ask: Ask,
+    weave: Weave,
     pushed: Option<Published>,
-    (calls, args): (u64, &WeaveArgs),
+    calls: u64,
+    args: &WeaveArgs,
 ) -> WeaveReport {
     let files = weave.woven.tree.changes_since(&weave.target).len();
     let named = weave.taken.iter().map(|taken| Named {

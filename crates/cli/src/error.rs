@@ -1,14 +1,13 @@
 //! Errors of the command line, and how any failure is reported: in one or two lines, with a code for programs, and never with a secret.
 
 use clap::error::{ContextKind, ContextValue};
-use client::wire::Reason;
 use domain::advice::Advice;
 use domain::redact::{MASK, presentable, redact};
 use engine::backend;
 use engine::ports::SecretsError;
 
 use crate::args::groups;
-use crate::render::next;
+use crate::render::{ErrorText, next};
 
 mod call;
 
@@ -97,23 +96,6 @@ impl Error {
             format!("add it with `gaffer {what} add {name}{add}`"),
         )
     }
-}
-
-/// A failure as reported.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ErrorText {
-    /// For programs.
-    pub(crate) code: String,
-    /// What failed and why, in one line.
-    pub(crate) what: String,
-    /// What to do next, in one line.
-    pub(crate) next: Option<String>,
-    /// All reasons of a refusal that has more than one.
-    pub(crate) reasons: Vec<Reason>,
-    /// What is there already and stands in the way, by its id.
-    pub(crate) existing: Option<String>,
-    /// How the process ends.
-    pub(crate) exit: u8,
 }
 
 /// Reports a failure with its causes.

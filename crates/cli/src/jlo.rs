@@ -14,9 +14,10 @@ use crate::args::scaffold::{
 use crate::args::stack::StackArgs;
 use crate::args::value;
 use crate::args::{Command, CommandLine};
-use crate::error::{self, Error, ErrorText};
+use crate::error::{self, Error};
+use crate::render::{self, ErrorText};
+use crate::run;
 use crate::settings::Environment;
-use crate::{render, run};
 
 /// The files of a repository that agents of a pipeline work by. `gaffer` has the same commands, and all others.
 #[derive(Debug, Parser)]

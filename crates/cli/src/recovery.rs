@@ -3,4 +3,3 @@
 pub(crate) mod backup;
 pub(crate) mod export;
 pub(crate) mod import;
-pub(crate) mod target;

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use engine::backend::Backend;
 use engine::import::{self, ImportError, Importing};
 use engine::machine::{RandomIds, SystemClock};
-use engine::ports::{Clock, Key, ListKey, Record, Records};
+use engine::ports::{Clock, Key, ListKey, Queue, Record, Records};
 use engine::store::{BODY_SCHEMA, Store};
 use jiff::Timestamp;
 use local::{Database, FolderLock, LocalQueue};
@@ -18,12 +18,14 @@ use crate::args::recovery::ImportArgs;
 use crate::context::CommandContext;
 use crate::error::Error;
 use crate::recovery::export::EXPORT_SCHEMA;
-use crate::recovery::target::{LOOK_AT, Target};
 use crate::render::{Answer, moment};
 use crate::stdin;
 
 /// Largest export, in bytes: it is held in memory, and a hundred thousand records have about so many.
 const EXPORT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+
+/// Number of records that are read to determine whether the store is in use: more than a first start leaves there.
+const LOOK_AT: usize = 5;
 
 /// One line of an export.
 #[derive(Debug, Deserialize)]
@@ -60,6 +62,17 @@ struct ImportPosition {
 struct Export {
     at: Timestamp,
     records: Vec<Record>,
+}
+
+/// A store to be filled.
+struct Target {
+    records: Arc<dyn Records>,
+    /// The queue that goes with it.
+    queue: Arc<dyn Queue>,
+    /// A few of its records.
+    some: Vec<Record>,
+    /// Where it is, for people.
+    place: String,
 }
 
 /// Fills an empty store.
@@ -182,7 +195,16 @@ async fn folder(here: &CommandContext) -> Result<Target> {
 
 #[cfg(feature = "aws")]
 async fn on_aws(name: &str) -> Result<Target> {
-    crate::cloud::Cloud::find(name).await?.target().await
+    let stack = crate::cloud::Cloud::find(name).await?.stack;
+    let table = stack.table();
+    let page = table.scan(None, LOOK_AT).await;
+    let page = page.with_context(|| format!("reading the table of the stack {name}"))?;
+    Ok(Target {
+        records: Arc::new(table),
+        queue: Arc::new(stack.work()),
+        some: page.records,
+        place: format!("the stack {name}"),
+    })
 }
 
 #[cfg(not(feature = "aws"))]

@@ -17,8 +17,8 @@ use super::{WatchOutcome, handle, handler, judged};
 use crate::args::watch::WatchArgs;
 use crate::context::CommandContext;
 use crate::error::Error;
+use crate::files::{self, state};
 use crate::render;
-use crate::run::files::{self, state};
 
 /// Longest line, in bytes: an event of ours has at most 20 kB.
 const LINE_BYTES_MAX: u64 = 256 * 1024;

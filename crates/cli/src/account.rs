@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use crate::args::account::{AccountCommand, AddAccountArgs, JulesPlan, LimitArgs, SetAccountArgs};
 use crate::context::{CommandContext, must_agent};
 use crate::error::Error;
-use crate::render::{Answer, value};
+use crate::render::{Answer, moment, value};
 use crate::secret;
 use crate::site::StoreAccess;
 use crate::stdin::{self, KeyFrom};
-use crate::switch::{health, moment};
+use crate::switch::health;
 
 mod remove;
 

@@ -52,7 +52,7 @@ pub(crate) async fn run(command: AgentCommand, here: &CommandContext) -> Result<
             url,
             ways,
             notify: None,
-        } => add(&name, (url, ways.channels()), &data)
+        } => add(&name, url, ways.channels(), &data)
             .await
             .with_context(|| format!("adding agent `{name}`")),
         AgentCommand::Set(args) => set(&args, &data)
@@ -64,7 +64,7 @@ pub(crate) async fn run(command: AgentCommand, here: &CommandContext) -> Result<
                 Some(_) => None,
                 None => upstreams::allowed_hosts(&here.folder),
             };
-            trial::run((&name, within), allowed, &data)
+            trial::run(&name, within, allowed, &data)
                 .await
                 .with_context(|| format!("testing agent `{name}`"))
         }
@@ -83,12 +83,13 @@ pub(crate) async fn run(command: AgentCommand, here: &CommandContext) -> Result<
 
 /// Adds an agent without showing its secret, which stays in its file.
 pub(crate) async fn add_quietly(name: &AgentName, url: Url, data: &StoreAccess) -> Result<()> {
-    add(name, (Some(url), Vec::new()), data).await.map(drop)
+    add(name, Some(url), Vec::new(), data).await.map(drop)
 }
 
 async fn add(
     name: &AgentName,
-    (url, channels): (Option<Url>, Vec<Channel>),
+    url: Option<Url>,
+    channels: Vec<Channel>,
     data: &StoreAccess,
 ) -> Result<Answer> {
     if data.backend.store.agent(name).await?.is_some() {

@@ -13,8 +13,6 @@ use engine::store::Store;
 use secrecy::SecretString;
 use server::Base;
 
-use crate::recovery::import::{LOOK_AT, Target};
-
 /// A stack.
 pub(crate) struct Cloud {
     /// Its table, queues and parameters.
@@ -42,20 +40,6 @@ impl Cloud {
                 parameters,
             }),
             clock: Arc::new(SystemClock),
-        })
-    }
-
-    /// Its store, to be filled.
-    pub(crate) async fn target(&self) -> Result<Target> {
-        let table = self.stack.table();
-        let name = self.stack.name();
-        let page = table.scan(None, LOOK_AT).await;
-        let page = page.with_context(|| format!("reading the table of the stack {name}"))?;
-        Ok(Target {
-            records: Arc::new(table),
-            queue: Arc::new(self.stack.work()),
-            some: page.records,
-            place: format!("the stack {name}"),
         })
     }
 

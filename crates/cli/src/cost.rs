@@ -1,11 +1,14 @@
 //! `gaffer cost`: counted usage times its prices, and what is left of the plans.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context, Result};
 use engine::backend::Backend;
 use engine::status::AccountStatus;
 use engine::usage::prices::{MB_MS_OF_GB_S, Price, Prices};
 use engine::usage::{Allowance, DAYS_KEPT, ROLES, Spending, Used};
 use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::args::cost::CostArgs;
@@ -15,6 +18,14 @@ use crate::site::Site;
 
 /// What the prices cover, and what they do not.
 const NOT_COUNTED: &str = "Not counted: the functions webhook and api, and the deletes of the functions' triggers. Without any free tier, a month besides:";
+
+/// What a function used by day, and what that costs.
+#[derive(Serialize)]
+struct RoleCost {
+    role: &'static str,
+    days: BTreeMap<String, Used>,
+    dollars: f64,
+}
 
 /// Prints what was used and what is left, and first, if asked, an estimate of the costs.
 pub(crate) async fn run(args: CostArgs, here: &CommandContext) -> Result<Answer> {
@@ -40,10 +51,14 @@ pub(crate) async fn run(args: CostArgs, here: &CommandContext) -> Result<Answer>
         let used = usage.total();
         let dollars = prices.cost_of(&used);
         total += dollars;
-        roles.push(json!({ "role": role, "days": usage.days, "dollars": dollars }));
         if !usage.days.is_empty() {
             rows.push(row(role, &used, dollars));
         }
+        roles.push(RoleCost {
+            role,
+            days: usage.days,
+            dollars,
+        });
     }
     let status = site.backend.status().await;
     let status = status.context("reading what is left")?;
@@ -118,9 +133,11 @@ fn today(spending: &Spending) -> String {
     }
 }
 
-fn since(roles: &[Value]) -> String {
-    let days = roles.iter().filter_map(|role| role["days"].as_object());
-    let first = days.filter_map(|days| days.keys().next()).min();
+fn since(roles: &[RoleCost]) -> String {
+    let first = roles
+        .iter()
+        .filter_map(|role| role.days.keys().next())
+        .min();
     first.map_or_else(String::new, |first| format!(", since {first}"))
 }
 

@@ -147,8 +147,7 @@ async fn board(client: &Client, repo: Option<RepoName>) -> Result<Answer> {
         limit: Some(DELIVERIES_LIMIT_MAX),
         ..DeliveryQuery::default()
     };
-    let told = (&unread[..], observes);
-    Ok(show::board(&whole(client, asked).await?, told))
+    Ok(show::board(&whole(client, asked).await?, &unread, observes))
 }
 
 /// Which issues could not be read of the sources that are asked about: deliveries may be missing there.
@@ -248,8 +247,7 @@ async fn split(client: &Client, args: SplitArgs) -> Result<Answer> {
 }
 
 async fn waited(client: &Client, args: WaitDeliveryArgs, as_json: bool) -> Result<Answer> {
-    let what = (args.until, args.within);
-    let delivery = wait::until(client, args.id.as_str(), what, as_json).await?;
+    let delivery = wait::until(client, args.id.as_str(), args.until, args.within, as_json).await?;
     Ok(show::delivery(&delivery))
 }
 

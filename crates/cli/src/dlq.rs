@@ -11,9 +11,8 @@ use serde_json::{Value, json};
 use crate::args::dlq::{DlqArgs, DlqCommand, OneLetter, QueueName};
 use crate::context::CommandContext;
 use crate::error::Error;
-use crate::render::Answer;
+use crate::render::{Answer, moment};
 use crate::site::Site;
-use crate::switch::moment;
 
 /// Most of a body that a list shows, in characters.
 const SHORT_CHARS_MAX: usize = 100;

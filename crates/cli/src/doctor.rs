@@ -123,7 +123,7 @@ pub(crate) async fn examine(args: &DoctorArgs, here: &CommandContext) -> Result<
             let mut args = args.clone();
             let allowed = upstreams::allowed_hosts(&here.folder);
             args.outside.allow_hosts.extend(allowed.unwrap_or_default());
-            of_installation((&args, overlaid), machine, &database, secrets).await?
+            of_installation(&args, overlaid, machine, &database, secrets).await?
         }
     };
     Ok(DoctorReport {
@@ -139,7 +139,8 @@ fn nothing_stored(machine: MachineFacts) -> Facts {
 }
 
 async fn of_installation(
-    (args, github_overlaid): (&DoctorArgs, bool),
+    args: &DoctorArgs,
+    github_overlaid: bool,
     machine: MachineFacts,
     database: &Database,
     secrets: Arc<dyn Secrets>,
@@ -160,8 +161,8 @@ async fn of_installation(
         app_id: upstreams.github_app_id,
         webhook_url: args.webhook_url.as_ref().map(ToString::to_string),
     };
-    let outside = (args.outside.allow_hosts.clone(), &upstreams);
-    let doctor = doctor(outside, (store, database), secrets)?;
+    let allow_hosts = args.outside.allow_hosts.clone();
+    let doctor = doctor(allow_hosts, &upstreams, store, database, secrets)?;
     if let Some(repo) = &args.source
         && matches!(doctor.store.source(repo).await, Ok(None))
     {
@@ -185,8 +186,10 @@ fn not_readable(machine: MachineFacts, error: &RecordsError) -> Facts {
 }
 
 fn doctor(
-    (allow_hosts, upstreams): (Vec<HostRule>, &Upstreams),
-    (store, database): (Store, &Database),
+    allow_hosts: Vec<HostRule>,
+    upstreams: &Upstreams,
+    store: Store,
+    database: &Database,
     secrets: Arc<dyn Secrets>,
 ) -> Result<Doctor> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);

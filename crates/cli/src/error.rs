@@ -1,14 +1,15 @@
 //! Errors of the command line, and how any failure is reported: in one or two lines, with a code for programs, and never with a secret.
 
 use clap::error::{ContextKind, ContextValue};
-use client::wire::Reason;
 use domain::advice::Advice;
 use domain::redact::{MASK, presentable, redact};
 use engine::backend;
 use engine::ports::SecretsError;
 
 use crate::args::groups;
-use crate::render::next;
+use crate::render::{ErrorText, next};
+
+mod call;
 
 /// Exit code of a command that failed.
 pub(crate) const FAILED: u8 = 1;
@@ -97,23 +98,6 @@ impl Error {
     }
 }
 
-/// A failure as reported.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ErrorText {
-    /// For programs.
-    pub(crate) code: String,
-    /// What failed and why, in one line.
-    pub(crate) what: String,
-    /// What to do next, in one line.
-    pub(crate) next: Option<String>,
-    /// All reasons of a refusal that has more than one.
-    pub(crate) reasons: Vec<Reason>,
-    /// What is there already and stands in the way, by its id.
-    pub(crate) existing: Option<String>,
-    /// How the process ends.
-    pub(crate) exit: u8,
-}
-
 /// Reports a failure with its causes.
 pub(crate) fn describe(error: &anyhow::Error) -> ErrorText {
     let (code, next, exit) = sort(error);
@@ -161,7 +145,7 @@ fn advised(error: &anyhow::Error) -> Option<String> {
 }
 
 /// Reports what clap could not parse of a program: its first paragraph holds the argument and the value.
-pub(crate) fn tell_usage(error: &clap::Error, program: fn() -> clap::Command) -> ErrorText {
+pub(crate) fn describe_usage(error: &clap::Error, program: fn() -> clap::Command) -> ErrorText {
     let text = shortened(error);
     let first = text.split("\n\n").next().unwrap_or_default();
     let what = line(first.strip_prefix("error: ").unwrap_or(first));
@@ -234,8 +218,8 @@ fn sort(error: &anyhow::Error) -> (String, Option<String>, u8) {
         };
     }
     if let Some(error) = error.downcast_ref::<client::Error>() {
-        let (code, next) = crate::job::describe_error(error);
-        return (code, next.map(str::to_owned), exit_of_client(error));
+        let (code, next) = call::code_and_next(error);
+        return (code, next.map(str::to_owned), call::exit_code(error));
     }
     if let Some(error) = error.downcast_ref::<backend::Error>() {
         let (code, next) = of_backend(error);
@@ -256,39 +240,6 @@ fn sort(error: &anyhow::Error) -> (String, Option<String>, u8) {
         return ("secret".to_owned(), None, FAILED);
     }
     ("failed".to_owned(), None, FAILED)
-}
-
-/// What was sent is refused as such, whatever the state of things, like a wrong argument.
-fn exit_of_client(error: &client::Error) -> u8 {
-    match error {
-        client::Error::Problem(problem) if is_about_words(&problem.code) => USAGE,
-        client::Error::Id(_) | client::Error::Key => USAGE,
-        client::Error::Problem(_)
-        | client::Error::Base { .. }
-        | client::Error::GoogleKey
-        | client::Error::Token
-        | client::Error::Unreachable { .. }
-        | client::Error::NoAnswer { .. }
-        | client::Error::Foreign { .. }
-        | client::Error::NoTlsProvider
-        | client::Error::Http(_) => FAILED,
-    }
-}
-
-/// Whether the code of a refusal says that what was sent is never taken: it is no value of its field, blank, too long, or
-/// holds a secret.
-fn is_about_words(code: &str) -> bool {
-    let is_named = [
-        "bad_field",
-        "missing_field",
-        "unknown_field",
-        "secret_in_text",
-    ];
-    let begins = ["odd_", "too_many_"];
-    let ends = ["_empty", "_too_long"];
-    is_named.contains(&code)
-        || begins.iter().any(|begin| code.starts_with(begin))
-        || ends.iter().any(|end| code.ends_with(end))
 }
 
 fn of_backend(error: &backend::Error) -> (&'static str, Option<&'static str>) {

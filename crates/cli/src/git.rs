@@ -201,10 +201,11 @@ impl Git {
         &self,
         branch: &BranchName,
         start: &CommitSha,
-        (files, subject): (&[Written], &str),
+        files: &[Written],
+        subject: &str,
     ) -> Result<Put> {
         let rows = self.written(files)?;
-        self.advance(branch, start, (&rows, subject))
+        self.advance(branch, start, &rows, subject)
     }
 
     /// Commits files that change their places, in one commit with those that are written and removed.
@@ -212,14 +213,15 @@ impl Git {
         &self,
         branch: &BranchName,
         start: &CommitSha,
-        (files, subject): (&Rearranged, &str),
+        files: &Rearranged,
+        subject: &str,
     ) -> Result<Put> {
         let removed = files.removed.iter().map(|path| removal(path.as_str()));
         let placed = files.placed.iter();
         let placed = placed.map(|(path, mode, blob)| addition(path.as_str(), octal(*mode), blob));
         let rows: String = removed.chain(placed).collect();
         let rows = rows + &self.written(&files.written)?;
-        self.advance(branch, start, (&rows, subject))
+        self.advance(branch, start, &rows, subject)
     }
 
     /// Commits rows of an index on top of a branch, if they change anything.
@@ -227,7 +229,8 @@ impl Git {
         &self,
         branch: &BranchName,
         start: &CommitSha,
-        (rows, subject): (&str, &str),
+        rows: &str,
+        subject: &str,
     ) -> Result<Put> {
         let reference = format!("refs/heads/{branch}");
         let old = self.commit(&reference)?;
@@ -242,7 +245,7 @@ impl Git {
         };
         let moved = old.as_ref() != Some(&tip);
         if moved {
-            self.move_branch(branch, (old.as_ref(), &tip), subject)?;
+            self.move_branch(branch, old.as_ref(), &tip, subject)?;
         }
         Ok(Put { tip, moved })
     }
@@ -251,7 +254,8 @@ impl Git {
     fn move_branch(
         &self,
         branch: &BranchName,
-        (old, tip): (Option<&CommitSha>, &CommitSha),
+        old: Option<&CommitSha>,
+        tip: &CommitSha,
         subject: &str,
     ) -> Result<()> {
         let reference = format!("refs/heads/{branch}");
@@ -332,7 +336,7 @@ impl Git {
     }
 
     /// The paths of the files that differ between two commits.
-    pub(crate) fn changed(&self, (old, new): (&CommitSha, &CommitSha)) -> Result<Vec<String>> {
+    pub(crate) fn changed(&self, old: &CommitSha, new: &CommitSha) -> Result<Vec<String>> {
         let (old, new) = (old.as_str(), new.as_str());
         let listed = self.said(&["diff", "--name-only", "--no-renames", "-z", old, new, "--"])?;
         let paths = listed.split('\0').filter(|path| !path.is_empty());

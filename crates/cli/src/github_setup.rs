@@ -135,21 +135,21 @@ impl Run {
         match stage {
             Some(AppSetup::Stored(made)) if !self.args.code_stdin => Ok(made),
             Some(AppSetup::Made(made)) if !self.args.code_stdin => self.rescue(made).await,
-            Some(AppSetup::Asked { state, port }) => self.ask(version, (state, port)).await,
+            Some(AppSetup::Asked { state, port }) => self.ask(version, state, port).await,
             Some(AppSetup::Stored(_) | AppSetup::Made(_)) | None => {
                 let state = format!("{:032x}", rand::random::<u128>());
-                self.ask(version, (state, self.args.listen.port())).await
+                self.ask(version, state, self.args.listen.port()).await
             }
         }
     }
 
     /// Gets a code, exchanges it, and stores the result.
-    async fn ask(&self, version: Option<u64>, (state, port): (String, u16)) -> Result<MadeApp> {
+    async fn ask(&self, version: Option<u64>, state: String, port: u16) -> Result<MadeApp> {
         let code = if self.args.code_stdin {
             let text = stdin::key(KeyFrom::StdinOrAsked, "the code")?;
             code::pasted(text.expose_secret(), Some(&state))?
         } else {
-            self.code(version, (state, port)).await?
+            self.code(version, state, port).await?
         };
         let made = self.maker.convert(code.expose()).await;
         let new = made.map_err(|failure| not_exchanged(&failure))?;
@@ -157,7 +157,7 @@ impl Run {
     }
 
     /// Opens the page and waits for the code.
-    async fn code(&self, version: Option<u64>, (state, port): (String, u16)) -> Result<Code> {
+    async fn code(&self, version: Option<u64>, state: String, port: u16) -> Result<Code> {
         let listener = self.listen(port).await?;
         let at = listener
             .local_addr()

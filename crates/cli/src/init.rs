@@ -28,7 +28,7 @@ mod source;
 use notes::InitNotes;
 use outside::Outside;
 use person::Person;
-use secrets::{ChosenSecret, GivenSecrets, KEY, TOKEN};
+use secrets::{ChosenSecret, GivenSecrets, KEY, TOKEN, WantedSecret};
 
 /// Default name of an agent.
 const AGENT: &str = "helper";
@@ -133,7 +133,7 @@ impl InitRun {
         let branch = self.github(&upstreams, &repo).await?;
         let agent = self.agent(&repo).await?;
         let branch = seen.default_branch.clone().or(branch);
-        let source = source::ensure(self, repo, (agent, branch)).await?;
+        let source = source::ensure(self, repo, agent, branch).await?;
         let report = self.doctor(&source.repo).await?;
         let errors = report.count(Severity::Error);
         let next = if errors == 0 {
@@ -198,12 +198,13 @@ impl InitRun {
     /// Checks the key, then keeps it.
     async fn jules(&mut self, upstreams: &Upstreams) -> Result<Vec<SourceView>> {
         let name = SecretName::Jules(self.args.account.clone());
-        let chosen = secrets::choose(
-            (self.data.secrets.as_ref(), &name),
-            (self.given.key.as_ref(), &KEY),
-            (&mut self.person, &mut self.notes),
-        )
-        .await?;
+        let wanted = WantedSecret {
+            name: &name,
+            kind: &KEY,
+            given: self.given.key.as_ref(),
+        };
+        let secrets = self.data.secrets.as_ref();
+        let chosen = secrets::choose(secrets, &wanted, &mut self.person, &mut self.notes).await?;
         let mut chosen = chosen.ok_or_else(|| secrets::missing(&KEY))?;
         let sources = loop {
             let outside = self.outside(&name, &chosen, upstreams);
@@ -280,12 +281,13 @@ impl InitRun {
         repo: &RepoName,
     ) -> Result<Option<domain::ids::BranchName>> {
         let name = SecretName::GitHub;
-        let chosen = secrets::choose(
-            (self.data.secrets.as_ref(), &name),
-            (self.given.token.as_ref(), &TOKEN),
-            (&mut self.person, &mut self.notes),
-        )
-        .await?;
+        let wanted = WantedSecret {
+            name: &name,
+            kind: &TOKEN,
+            given: self.given.token.as_ref(),
+        };
+        let secrets = self.data.secrets.as_ref();
+        let chosen = secrets::choose(secrets, &wanted, &mut self.person, &mut self.notes).await?;
         let Some(mut chosen) = chosen else {
             self.notes.warn(format!(
                 "there is no GitHub token: give one in {} and run this again, or make a GitHub App with `gaffer github setup`",

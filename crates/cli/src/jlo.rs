@@ -14,9 +14,10 @@ use crate::args::scaffold::{
 use crate::args::stack::StackArgs;
 use crate::args::value;
 use crate::args::{Command, CommandLine};
-use crate::error::{self, Error, ErrorText};
+use crate::error::{self, Error};
+use crate::render::{self, ErrorText};
+use crate::run;
 use crate::settings::Environment;
-use crate::{render, run};
 
 /// The files of a repository that agents of a pipeline work by. `gaffer` has the same commands, and all others.
 #[derive(Debug, Parser)]
@@ -110,7 +111,11 @@ fn not_run(
     let as_json = arguments.iter().any(|argument| argument == "--json");
     let missing = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if error.use_stderr() && (as_json || !missing) {
-        return run::ended(&told(error, program), as_json, program().get_name());
+        return run::ended(
+            &describe_usage(error, program),
+            as_json,
+            program().get_name(),
+        );
     }
     match (render::help(error), u8::try_from(error.exit_code())) {
         (Ok(()), Ok(code)) => ExitCode::from(code),
@@ -119,8 +124,8 @@ fn not_run(
 }
 
 /// What was not understood. A command that only `gaffer` has is named there.
-fn told(error: &clap::Error, program: fn() -> clap::Command) -> ErrorText {
-    let told = error::tell_usage(error, program);
+fn describe_usage(error: &clap::Error, program: fn() -> clap::Command) -> ErrorText {
+    let described = error::describe_usage(error, program);
     match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(typed))
             if CommandLine::command().find_subcommand(typed).is_some() =>
@@ -129,10 +134,10 @@ fn told(error: &clap::Error, program: fn() -> clap::Command) -> ErrorText {
                 next: Some(format!(
                     "this is a command of `gaffer`: type `gaffer {typed}`"
                 )),
-                ..told
+                ..described
             }
         }
-        Some(_) | None => told,
+        Some(_) | None => described,
     }
 }
 
@@ -145,7 +150,9 @@ mod tests {
     fn a_command_that_only_gaffer_has_is_named_there() {
         let next = |typed: &str| {
             let error = JloLine::try_parse_from(["jlo", typed]).unwrap_err();
-            told(&error, JloLine::command).next.unwrap_or_default()
+            describe_usage(&error, JloLine::command)
+                .next
+                .unwrap_or_default()
         };
         assert!(next("pipeline").contains("`gaffer pipeline`"));
         assert!(next("inti").contains("did you mean"));
@@ -154,9 +161,9 @@ mod tests {
     #[test]
     fn a_program_without_its_command_names_its_own_ones() {
         let error = MailLine::try_parse_from(["jules-mail", "--data", "d"]).unwrap_err();
-        let told = told(&error, MailLine::command);
-        assert_eq!(told.what, "a subcommand is missing");
-        let next = told.next.unwrap_or_default();
+        let described = describe_usage(&error, MailLine::command);
+        assert_eq!(described.what, "a subcommand is missing");
+        let next = described.next.unwrap_or_default();
         assert!(
             next.contains("inbox") && !next.contains("sandbox"),
             "{next}"

@@ -125,7 +125,7 @@ impl RunningApi<'_> {
         // A person who ends the wait still needs the id.
         crate::render::note(&format!("Job {} is created.", created.job_id));
         let id = created.job_id.to_string();
-        wait::run(&client, &id, (until, args.within), self.as_json).await
+        wait::run(&client, &id, until, args.within, self.as_json).await
     }
 
     /// One page, or page by page to the end.
@@ -150,8 +150,8 @@ impl RunningApi<'_> {
 
     async fn wait(&self, args: WaitArgs) -> Result<Answer> {
         let names: Vec<_> = args.ids.iter().map(JobOrSession::as_str).collect();
-        let what = (args.until, args.within);
-        let waited = wait::all(&self.client().await?, &names, what, self.as_json).await;
+        let client = self.client().await?;
+        let waited = wait::all(&client, &names, args.until, args.within, self.as_json).await;
         waited.with_context(|| format!("waiting for job {}", names.join(", ")))
     }
 
@@ -263,7 +263,7 @@ impl RunningApi<'_> {
     }
 
     async fn say(&self, id: &JobOrSession, text: &str) -> Result<Answer> {
-        let text = filled(text, ("TEXT", MESSAGE_BYTES_MAX))?;
+        let text = filled(text, "TEXT", MESSAGE_BYTES_MAX)?;
         let answer = self.client().await?.say(id.as_str(), text, None).await?;
         Ok(show::effect(&answer, "It is said."))
     }
@@ -312,11 +312,11 @@ fn prompt(args: &CreateArgs) -> Result<String> {
             stdin::of_stdin(most).context("reading the prompt from standard input")?
         }
     };
-    filled(&text, ("the prompt", PROMPT_BYTES_MAX)).map(str::to_owned)
+    filled(&text, "the prompt", PROMPT_BYTES_MAX).map(str::to_owned)
 }
 
 /// Checks that a text is neither empty nor too long.
-fn filled<'a>(text: &'a str, (what, bytes_max): (&str, usize)) -> Result<&'a str> {
+fn filled<'a>(text: &'a str, what: &str, bytes_max: usize) -> Result<&'a str> {
     let text = text.trim();
     if text.is_empty() {
         return Err(Error::usage(format!("{what} is empty"), "say what is to be done").into());
@@ -329,34 +329,4 @@ fn filled<'a>(text: &'a str, (what, bytes_max): (&str, usize)) -> Result<&'a str
         .into());
     }
     Ok(text)
-}
-
-/// The code of a failed call, and what to do about it.
-pub(crate) fn describe_error(error: &client::Error) -> (String, Option<&'static str>) {
-    match error {
-        client::Error::Unreachable { .. } => (
-            "not_running".to_owned(),
-            Some("start it with `gaffer up`, or say where it is with `--url URL`"),
-        ),
-        client::Error::Problem(problem) if problem.status == 401 => (
-            problem.code.clone(),
-            Some(
-                "set GAFFER_TOKEN to the token of that `gaffer up`, or name its data folder with `--data DIR`",
-            ),
-        ),
-        client::Error::Problem(problem) => (problem.code.clone(), None),
-        client::Error::NoAnswer { .. } => (
-            "no_answer".to_owned(),
-            Some("run the command again; before you repeat an order, look whether it was taken"),
-        ),
-        client::Error::Foreign { .. } => (
-            "foreign".to_owned(),
-            Some("check `--url`: it names something that is not `gaffer up`"),
-        ),
-        client::Error::GoogleKey | client::Error::Token => ("bad_token".to_owned(), None),
-        client::Error::Base { .. } | client::Error::Id(_) | client::Error::Key => {
-            ("usage".to_owned(), None)
-        }
-        client::Error::NoTlsProvider | client::Error::Http(_) => ("failed".to_owned(), None),
-    }
 }

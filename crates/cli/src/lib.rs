@@ -15,6 +15,7 @@ mod demo;
 mod dlq;
 mod doctor;
 mod error;
+mod files;
 mod git;
 mod github_setup;
 mod init;

@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 
 use crate::args::operations::LogsArgs;
 use crate::context::CommandContext;
-use crate::render::Answer;
+use crate::render::{Answer, moment};
 use crate::site::Site;
-use crate::switch::moment;
 
 /// Most of a text that is shown in a line, in characters.
 const LINE_CHARS_MAX: usize = 200;

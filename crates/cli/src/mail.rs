@@ -87,7 +87,7 @@ fn on_file(command: MailCommand, persona: Option<String>, as_json: bool) -> Resu
         MailCommand::Export => return office.export(),
         MailCommand::Import { file } => {
             let imported = office.store.import(&import_of(&file)?)?;
-            show::imported((imported.added as u64, imported.there as u64))
+            show::imported(imported.added as u64, imported.there as u64)
         }
     };
     render::answer(&answer, as_json).context("writing the answer")
@@ -158,20 +158,21 @@ impl Office {
             TagCommand::Add(args) => (args, Order::TagAdd as fn(_) -> _),
             TagCommand::Rm(args) => (args, Order::TagRm as fn(_) -> _),
         };
-        let message = self.change((id, self.persona(whose)?), order(tag))?;
+        let message = self.change(id, self.persona(whose)?, order(tag))?;
         Ok(show::tags(&message))
     }
 
     fn order(&self, which: MessageArgs, order: Order) -> Result<Answer> {
         let persona = self.persona(which.whose)?;
-        let message = self.change((which.id, persona), order)?;
+        let message = self.change(which.id, persona, order)?;
         Ok(show::moved(&message))
     }
 
     /// Carries an order out, and returns the message as it is then.
     fn change(
         &self,
-        (id, persona): (domain::ids::MessageId, PersonaName),
+        id: domain::ids::MessageId,
+        persona: PersonaName,
         order: Order,
     ) -> Result<Message> {
         self.store.append(Make::Never, |log, now| {
@@ -212,8 +213,8 @@ impl Office {
 
     fn verify(&self, as_json: bool) -> Result<()> {
         let verified = self.store.verify()?;
-        let counts = (verified.events as u64, verified.pages as u64);
-        render::answer(&show::verified(&verified.faults, counts), as_json)
+        let (events, pages) = (verified.events as u64, verified.pages as u64);
+        render::answer(&show::verified(&verified.faults, events, pages), as_json)
             .context("writing the answer")?;
         if verified.faults.is_empty() {
             return Ok(());
@@ -232,15 +233,12 @@ impl Office {
     }
 
     fn speaker(&self, named: Option<PersonaName>, option: &str) -> Result<PersonaName> {
-        speaker((named, self.persona.as_ref()), option)
+        speaker(named, self.persona.as_ref(), option)
     }
 }
 
 /// Who it is: as named, else as the environment says.
-fn speaker(
-    (named, set): (Option<PersonaName>, Option<&String>),
-    option: &str,
-) -> Result<PersonaName> {
+fn speaker(named: Option<PersonaName>, set: Option<&String>, option: &str) -> Result<PersonaName> {
     if let Some(named) = named {
         return Ok(named);
     }

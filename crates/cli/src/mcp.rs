@@ -16,7 +16,7 @@ use crate::context::CommandContext;
 use crate::error::{self, Error};
 use crate::{render, site, stdin};
 
-pub(crate) mod install;
+mod install;
 mod stdio;
 
 /// Instructions for an agent, short enough for its context.
@@ -38,7 +38,7 @@ pub(crate) async fn run(args: McpArgs, here: CommandContext, as_json: bool) -> R
             call(&tools(args.url, here), &tool, arguments).await
         }
         Some(McpCommand::Install(install)) => {
-            let answer = install::run(&install, (args.url.as_ref(), &toolsets), &here)?;
+            let answer = install::run(&install, args.url.as_ref(), &toolsets, &here)?;
             render::answer(&answer, as_json).context("writing the answer")
         }
         Some(McpCommand::Skill) if as_json => {

@@ -3,13 +3,13 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use clap::builder::StyledStr;
+use client::wire::Reason;
 use console::{Style, Term, truncate_str};
 use domain::fence::clip;
+use jiff::Timestamp;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use serde::Serialize;
-use serde_json::{Value, json};
-
-use crate::error::ErrorText;
+use serde_json::Value;
 
 mod layout;
 pub(crate) mod next;
@@ -137,6 +137,11 @@ pub(crate) fn value(value: &impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }
 
+/// A time for people, in UTC.
+pub(crate) fn moment(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M:%SZ").to_string()
+}
+
 /// Prints an answer.
 pub(crate) fn answer(answer: &Answer, as_json: bool) -> io::Result<()> {
     if as_json {
@@ -240,25 +245,32 @@ pub(crate) fn rewritten(term: &Term, text: &str) {
     let _ = term.flush();
 }
 
+/// A failure as it is printed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct ErrorText {
+    /// For programs.
+    pub(crate) code: String,
+    /// What failed and why, in one line.
+    #[serde(rename = "error")]
+    pub(crate) what: String,
+    /// What to do next, in one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next: Option<String>,
+    /// All reasons of a refusal that has more than one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) reasons: Vec<Reason>,
+    /// What is there already and stands in the way, by its id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) existing: Option<String>,
+    /// How the process ends.
+    #[serde(skip)]
+    pub(crate) exit: u8,
+}
+
 /// Prints a failure.
 pub(crate) fn failure(told: &ErrorText, as_json: bool, program: &str) {
     if as_json {
-        let mut body = json!({ "error": told.what, "code": told.code });
-        if let Some(body) = body.as_object_mut() {
-            body.extend(
-                told.next
-                    .as_ref()
-                    .map(|next| ("next".to_owned(), json!(next))),
-            );
-            body.extend(
-                Some(&told.reasons)
-                    .filter(|reasons| !reasons.is_empty())
-                    .map(|reasons| ("reasons".to_owned(), value(reasons))),
-            );
-            let existing = told.existing.as_ref();
-            body.extend(existing.map(|id| ("existing".to_owned(), json!(id))));
-        }
-        return note(&body.to_string());
+        return note(&value(told).to_string());
     }
     let colour = Term::stderr().is_term() && console::colors_enabled_stderr();
     let style = |style: Style| Some(style.force_styling(true)).filter(|_| colour);

@@ -6,7 +6,6 @@ use anyhow::{Context, Result};
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-pub(crate) mod files;
 mod top;
 
 use crate::args::demo::{DemoArgs, SandboxArgs};
@@ -15,14 +14,14 @@ use crate::args::scaffold::WorkflowCommand;
 use crate::args::watch::WatchArgs;
 use crate::args::{Command, CommandLine, groups};
 use crate::context::CommandContext;
-use crate::error::{self, Error, ErrorText, FAILED, USAGE};
+use crate::error::{self, Error, FAILED, USAGE};
 use crate::recovery::{backup, export, import};
-use crate::render::{self, Answer};
+use crate::render::{self, Answer, ErrorText};
 use crate::settings::Environment;
 use crate::{
-    account, agent, cost, dashboard, delivery, demo, dlq, doctor, github_setup, init, job, logs,
-    mail, mcp, pipeline, sandbox_command, scaffold, secret, source, sprint, switch, up, watch,
-    weave, why,
+    account, agent, cost, dashboard, delivery, demo, dlq, doctor, files, github_setup, init, job,
+    logs, mail, mcp, pipeline, sandbox_command, scaffold, secret, source, sprint, switch, up,
+    watch, weave, why,
 };
 
 /// The name of the program that has all commands.
@@ -67,7 +66,7 @@ fn not_run(error: &clap::Error) -> ExitCode {
         render::usage(&help);
         return ExitCode::from(USAGE);
     }
-    let told = error::tell_usage(error, groups::command);
+    let told = error::describe_usage(error, groups::command);
     ended(&told, as_json, PROGRAM)
 }
 

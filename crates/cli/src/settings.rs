@@ -9,7 +9,6 @@ use engine::ports::SecretName;
 use secrecy::SecretString;
 
 use crate::error::Error;
-use crate::mcp::install::ClientHomes;
 
 /// The account whose key the environment may hold.
 pub(crate) const DEFAULT_ACCOUNT: &str = "default";
@@ -25,6 +24,19 @@ pub(crate) struct Environment {
     pub(crate) persona: Option<String>,
     /// Where this person's other programs keep their settings.
     pub(crate) person: ClientHomes,
+}
+
+/// Places of settings on this machine, from the environment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ClientHomes {
+    /// The home folder.
+    pub(crate) home: Option<PathBuf>,
+    /// XDG_CONFIG_HOME.
+    pub(crate) config: Option<PathBuf>,
+    /// CLAUDE_CONFIG_DIR.
+    pub(crate) claude: Option<PathBuf>,
+    /// CODEX_HOME.
+    pub(crate) codex: Option<PathBuf>,
 }
 
 impl Environment {

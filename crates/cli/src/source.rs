@@ -14,9 +14,9 @@ use crate::context::CommandContext;
 use crate::error::Error;
 use crate::render::{Answer, value};
 use crate::site::StoreAccess;
-use crate::switch::paused_source;
 
 mod deliveries;
+pub(crate) mod pause;
 mod remove;
 mod show;
 mod sync;
@@ -46,10 +46,10 @@ pub(crate) async fn run(command: SourceCommand, here: &CommandContext) -> Result
         SourceCommand::Sync { repo, url } => sync::run(&repo, url, here)
             .await
             .with_context(|| format!("having the issues of {repo} read")),
-        SourceCommand::Pause { repo } => paused_source(&found().await?, &repo, true)
+        SourceCommand::Pause { repo } => pause::set(&found().await?, &repo, true)
             .await
             .with_context(|| format!("pausing source {repo}")),
-        SourceCommand::Resume { repo } => paused_source(&found().await?, &repo, false)
+        SourceCommand::Resume { repo } => pause::set(&found().await?, &repo, false)
             .await
             .with_context(|| format!("resuming source {repo}")),
     }

@@ -2,7 +2,6 @@
 
 use anyhow::{Context, Result};
 use domain::account::Health;
-use domain::ids::RepoName;
 use domain::webhook_activity::WebhookHealth;
 use engine::backend::Backend;
 use engine::settings::Switches;
@@ -14,22 +13,16 @@ use serde_json::{Value, json};
 use crate::args::operations::SwitchArgs;
 use crate::context::CommandContext;
 use crate::error::Error;
-use crate::render::{self, Answer, value};
+use crate::render::{self, Answer, moment, value};
 use crate::site::Site;
 use crate::source;
-
-/// The error when the immediate resume failed.
-const STILL_HELD: &str =
-    "it is resumed, and what was held goes on when it is due; asking for a look at once";
-
-/// The error when sprints could not be told of a pause.
-const PAUSED: &str = "it is paused; asking for a look at its sprints";
+use crate::source::pause::{PAUSED, STILL_HELD};
 
 /// Stops writing to Jules and GitHub.
 pub(crate) async fn pause(args: SwitchArgs, here: &CommandContext) -> Result<Answer> {
     let backend = Site::load(here).await?.backend;
     if let Some(repo) = &args.source {
-        return paused_source(&backend, repo, true).await;
+        return source::pause::set(&backend, repo, true).await;
     }
     let now = backend.now();
     let since = set(&backend, |switches| {
@@ -46,7 +39,7 @@ pub(crate) async fn pause(args: SwitchArgs, here: &CommandContext) -> Result<Ans
 pub(crate) async fn resume(args: SwitchArgs, here: &CommandContext) -> Result<Answer> {
     let backend = Site::load(here).await?.backend;
     if let Some(repo) = &args.source {
-        return paused_source(&backend, repo, false).await;
+        return source::pause::set(&backend, repo, false).await;
     }
     set(&backend, |_| None)
         .await
@@ -69,34 +62,6 @@ async fn set(
         Ok::<_, engine::backend::Error>((next, paused_since))
     });
     Ok(set.await?)
-}
-
-/// Pauses one source, or lets it go on.
-pub(crate) async fn paused_source(
-    backend: &Backend,
-    repo: &RepoName,
-    paused: bool,
-) -> Result<Answer> {
-    let source = source::change_source(backend, repo, |source| {
-        Ok(domain::policy::Source {
-            paused,
-            ..source.clone()
-        })
-    })
-    .await?;
-    match paused {
-        true => backend.hold_sprints(Some(repo)).await.context(PAUSED)?,
-        false => backend.go_on(Some(repo)).await.context(STILL_HELD)?,
-    }
-    let text = if paused {
-        "is paused: nothing is written to Jules or GitHub for it"
-    } else {
-        "goes on"
-    };
-    Ok(
-        Answer::new(json!({ "source": source.repo, "paused": paused }))
-            .line(format!("Source {} {text}.", source.repo)),
-    )
 }
 
 /// What is wrong where nothing works over a data folder.
@@ -122,7 +87,7 @@ pub(crate) async fn status(here: &CommandContext, as_json: bool) -> Result<()> {
         true => begin,
         false => begin.line(format!("error: {NOT_RUNNING}")),
     };
-    let answer = shown(begin, &status, (&site.place, ticks));
+    let answer = shown(begin, &status, &site.place, ticks);
     render::answer(&answer, as_json).context("writing the answer")?;
     if is_fine {
         return Ok(());
@@ -174,7 +139,7 @@ const ACCOUNT_HEAD: [&str; 6] = [
     "requests today",
 ];
 
-fn shown(begin: Answer, status: &Status, (place, ticks): (&str, Option<(u64, u64)>)) -> Answer {
+fn shown(begin: Answer, status: &Status, place: &str, ticks: Option<(u64, u64)>) -> Answer {
     let counted = |counts: &std::collections::BTreeMap<String, u64>| {
         let words = counts.iter().map(|(word, count)| format!("{count} {word}"));
         let words: Vec<String> = words.collect();
@@ -391,9 +356,4 @@ pub(crate) fn health(health: &Health) -> String {
         }
         Health::Unauthorized { since } => format!("key refused since {}", moment(*since)),
     }
-}
-
-/// A time for people, in UTC.
-pub(crate) fn moment(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%d %H:%M:%SZ").to_string()
 }

@@ -86,7 +86,7 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
         .chain(nothing_yet)
         .collect();
     let stop = told_to_stop();
-    announce(&running, (&place, &notes), args.json)?;
+    announce(&running, &place, &notes, args.json)?;
     stop.await?;
     running.stop().await;
     Ok(())
@@ -115,7 +115,7 @@ pub(crate) fn elsewhere(upstreams: &Upstreams) -> Vec<String> {
     told.collect()
 }
 
-fn announce(running: &Running, (place, notes): (&str, &[String]), as_json: bool) -> Result<()> {
+fn announce(running: &Running, place: &str, notes: &[String], as_json: bool) -> Result<()> {
     let made = if running.token.new {
         ", made just now"
     } else {

@@ -210,8 +210,8 @@ impl Watcher {
     async fn leave(&self, taken: Result<Result<Taken, CallError>, Elapsed>) {
         let Ok(Ok(taken)) = taken else { return };
         for wake in &taken.wakes {
-            let why = ("the watcher was told to stop", true);
-            if let Err(error) = self.give_back(wake, why).await {
+            let why = "the watcher was told to stop";
+            if let Err(error) = self.give_back(wake, why, true).await {
                 render::note(&format!("{} comes again: {error}", wake.event.event_id));
             }
         }
@@ -314,8 +314,8 @@ impl Watcher {
         loop {
             let settled = match outcome {
                 WatchOutcome::Done => self.client.acknowledge(&self.agent, event).await.map(drop),
-                WatchOutcome::Back { why } => self.give_back(wake, (why, false)).await,
-                WatchOutcome::Untried { why } => self.give_back(wake, (why, true)).await,
+                WatchOutcome::Back { why } => self.give_back(wake, why, false).await,
+                WatchOutcome::Untried { why } => self.give_back(wake, why, true).await,
                 WatchOutcome::Lost => return Ok(()),
             };
             match settled {
@@ -337,11 +337,7 @@ impl Watcher {
         }
     }
 
-    async fn give_back(
-        &self,
-        wake: &TakenWake,
-        (why, untried): (&str, bool),
-    ) -> Result<(), CallError> {
+    async fn give_back(&self, wake: &TakenWake, why: &str, untried: bool) -> Result<(), CallError> {
         let back = GiveBack {
             agent: self.agent.clone(),
             attempt: wake.attempt,

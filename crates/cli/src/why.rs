@@ -5,9 +5,8 @@ use client::wire::{PlannedStep, PullView, Pulls, Reason, Why};
 
 use crate::args::pull::{PullArgs, PullCommand};
 use crate::context::CommandContext;
-use crate::render::{Answer, next, value};
+use crate::render::{Answer, moment, next, value};
 use crate::site;
-use crate::switch::moment;
 
 /// Runs one of the commands about pull requests.
 pub(crate) async fn pull(args: PullArgs, here: &CommandContext) -> Result<Answer> {

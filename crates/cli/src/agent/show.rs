@@ -5,34 +5,34 @@ use domain::ids::AgentName;
 use domain::wake::Channel;
 use engine::backend::Backend;
 use engine::settings::Agent;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use super::must_find;
-use crate::render::{Answer, value};
-use crate::switch::moment;
+use crate::render::{Answer, moment, value};
 
-/// An agent, and how many of its wakes wait or were given up.
+/// An agent, which ways its wakes go, and how many of these wait or were given up.
+#[derive(Serialize)]
 struct Shown {
+    #[serde(flatten)]
     agent: Agent,
-    waiting: usize,
-    given_up: usize,
+    ways: Vec<&'static str>,
+    wakes_waiting: usize,
+    wakes_given_up: usize,
 }
 
 impl Shown {
     async fn load(agent: Agent, backend: &Backend) -> Result<Self> {
         let wakes = backend.store.wakes(&agent.name).await?;
         Ok(Self {
-            waiting: wakes.iter().filter(|wake| !wake.value.is_settled()).count(),
-            given_up: wakes.iter().filter(|wake| wake.value.is_lost()).count(),
+            ways: match agent.notify {
+                Some(notify) => vec![notify.word()],
+                None => agent.ways().into_iter().map(Channel::word).collect(),
+            },
+            wakes_waiting: wakes.iter().filter(|wake| !wake.value.is_settled()).count(),
+            wakes_given_up: wakes.iter().filter(|wake| wake.value.is_lost()).count(),
             agent,
         })
-    }
-
-    fn ways(&self) -> Vec<&'static str> {
-        match self.agent.notify {
-            Some(notify) => vec![notify.word()],
-            None => self.agent.ways().into_iter().map(Channel::word).collect(),
-        }
     }
 
     fn state(&self) -> String {
@@ -43,23 +43,15 @@ impl Shown {
         )
     }
 
-    fn json(&self) -> Value {
-        let mut shown = value(&self.agent);
-        shown["ways"] = json!(self.ways());
-        shown["wakes_waiting"] = json!(self.waiting);
-        shown["wakes_given_up"] = json!(self.given_up);
-        shown
-    }
-
     fn row(&self) -> Vec<String> {
         let url = self.agent.url.as_ref();
         vec![
             self.agent.name.to_string(),
             url.map_or_else(|| "-".to_owned(), ToString::to_string),
-            self.ways().join(", then "),
+            self.ways.join(", then "),
             self.state(),
-            self.waiting.to_string(),
-            self.given_up.to_string(),
+            self.wakes_waiting.to_string(),
+            self.wakes_given_up.to_string(),
         ]
     }
 }
@@ -69,7 +61,7 @@ pub(super) async fn all(backend: &Backend) -> Result<Answer> {
     let (mut all, mut rows) = (Vec::new(), Vec::new());
     for found in backend.store.agents().await? {
         let shown = Shown::load(found.value, backend).await?;
-        all.push(shown.json());
+        all.push(value(&shown));
         rows.push(shown.row());
     }
     let head = ["agent", "url", "ways", "state", "waiting", "given up"];
@@ -90,18 +82,18 @@ pub(super) async fn one(name: &AgentName, backend: &Backend) -> Result<Answer> {
         }
     }
     let shown = Shown::load(agent, backend).await?;
-    let mut json = shown.json();
+    let mut json = value(&shown);
     json["sources"] = json!(sources);
     let url = shown.agent.url.as_ref().map(ToString::to_string);
     let resume = shown.agent.resume.clone().map(String::from);
     let pairs = vec![
         ("agent", name.to_string()),
         ("address", url.unwrap_or_default()),
-        ("ways", shown.ways().join(", then ")),
+        ("ways", shown.ways.join(", then ")),
         ("state", shown.state()),
         ("resume", resume.unwrap_or_default()),
-        ("wakes waiting", shown.waiting.to_string()),
-        ("wakes given up", shown.given_up.to_string()),
+        ("wakes waiting", shown.wakes_waiting.to_string()),
+        ("wakes given up", shown.wakes_given_up.to_string()),
         ("woken for", sources.join("\n")),
     ];
     Ok(Answer::new(json!({ "agent": json })).pairs(pairs))

@@ -19,13 +19,13 @@ use url::Url;
 use super::{host, must_find};
 use crate::args::value::short;
 use crate::error::Error;
-use crate::render::Answer;
+use crate::render::{Answer, moment};
 use crate::site::StoreAccess;
-use crate::switch::moment;
 
 /// Sends a test message and waits for its outcome.
 pub(super) async fn run(
-    (name, within): (&AgentName, SignedDuration),
+    name: &AgentName,
+    within: SignedDuration,
     allowed: Option<Vec<HostRule>>,
     data: &StoreAccess,
 ) -> Result<Answer> {
@@ -142,10 +142,10 @@ fn outcome(wake: &Wake, receiver: &Receiver, within: SignedDuration) -> Result<A
         WakeState::Pending { .. } | WakeState::Sending { .. } | WakeState::Dead { .. } => {
             let refused = match (wake.channel, receiver) {
                 (Channel::Http, Receiver::Address { url, shown }) => {
-                    not_delivered(wake, (shown, &hint(url)), within)
+                    not_delivered(wake, shown, &hint(url), within)
                 }
                 (Channel::Http, Receiver::Desktop) => {
-                    not_delivered(wake, ("the desktop", LOOK_AT_DESKTOP), within)
+                    not_delivered(wake, "the desktop", LOOK_AT_DESKTOP, within)
                 }
                 (Channel::Http, Receiver::Inbox) | (Channel::Inbox, _) => by_inbox(wake, within),
             };
@@ -167,7 +167,7 @@ fn hint(url: &Url) -> String {
 }
 
 /// Why a test message did not get to an address or a desktop.
-fn not_delivered(wake: &Wake, (shown, look): (&str, &str), within: SignedDuration) -> Error {
+fn not_delivered(wake: &Wake, shown: &str, look: &str, within: SignedDuration) -> Error {
     let within = short(within);
     match &wake.state {
         WakeState::Dead { why, .. } => {

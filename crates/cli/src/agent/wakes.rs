@@ -13,9 +13,8 @@ use serde_json::{Value, json};
 use crate::args::wake::{ListWakesArgs, ReplayArgs, WakeCommand, WakeFilter};
 use crate::context::CommandContext;
 use crate::error::Error;
-use crate::render::{Answer, value};
+use crate::render::{Answer, moment, value};
 use crate::site::StoreAccess;
-use crate::switch::moment;
 
 /// Runs one of the commands.
 pub(crate) async fn run(command: WakeCommand, here: &CommandContext) -> Result<Answer> {

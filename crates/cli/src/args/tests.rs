@@ -168,7 +168,7 @@ fn what_is_wrong_is_told_with_its_argument_and_value() {
     for (arguments, names) in wrong {
         let error = CommandLine::try_parse_from([&["gaffer"], arguments].concat()).unwrap_err();
         assert_eq!(error.exit_code(), 2, "{arguments:?}");
-        let told = crate::error::tell_usage(&error, groups::command).what;
+        let told = crate::error::describe_usage(&error, groups::command).what;
         assert!(
             names.iter().all(|name| told.contains(name)),
             "{arguments:?}: {told}"

@@ -2,6 +2,7 @@
 
 use clap::{Subcommand, ValueEnum};
 use domain::ids::{AgentName, PersonaName, TokenName};
+use domain::token::Scope;
 use jiff::SignedDuration;
 
 use super::value;
@@ -51,4 +52,14 @@ pub(crate) enum ScopeName {
     Write,
     /// Also taking over sessions of another Gaffer.
     Admin,
+}
+
+impl From<ScopeName> for Scope {
+    fn from(name: ScopeName) -> Self {
+        match name {
+            ScopeName::Read => Self::Read,
+            ScopeName::Write => Self::Write,
+            ScopeName::Admin => Self::Admin,
+        }
+    }
 }

@@ -10,8 +10,7 @@ use domain::ids::{CommitSha, DeliveryId, JobId, PullRef, RepoName};
 use domain::job::WaitReason;
 use serde_json::{Value, json};
 
-use crate::render::{Answer, next, value};
-use crate::switch::moment;
+use crate::render::{Answer, moment, next, value};
 use crate::why::{coming, reasons, under};
 
 /// The performer of a review that a source leaves out.
@@ -285,7 +284,8 @@ pub(super) fn list(
     let mut json = value(deliveries);
     json["unread_issues"] = value(&unread);
     let answer = failures(Answer::new(json), unread).table(&HEAD, rows, none);
-    let answer = next::of_pauses(answer, deliveries.deliveries.iter().map(paused));
+    let answer =
+        next::of_pauses(deliveries.deliveries.iter().map(paused)).fold(answer, Answer::line);
     match &deliveries.next {
         Some(_) => answer.line("There may be older ones: `--limit N` shows more, and `--all` all."),
         None => answer,
@@ -301,7 +301,8 @@ fn failures(answer: Answer, unread: &[UnreadIssuesView]) -> Answer {
 /// Open deliveries by their phase, integration and delivery apart, behind what keeps all of them from going on.
 pub(super) fn board(
     deliveries: &Deliveries,
-    (unread, observes): (&[UnreadIssuesView], bool),
+    unread: &[UnreadIssuesView],
+    observes: bool,
 ) -> Answer {
     let open = deliveries.deliveries.iter().filter(|card| !card.is_over());
     let open: Vec<&DeliveryCard> = open.collect();
@@ -330,7 +331,7 @@ pub(super) fn board(
         let rows = phases.into_iter().flat_map(of).map(row).collect();
         answer.line(name).table(&HEAD, rows, "None.")
     });
-    next::of_pauses(answer, open.into_iter().map(paused))
+    next::of_pauses(open.into_iter().map(paused)).fold(answer, Answer::line)
 }
 
 /// Why a delivery is where it is.

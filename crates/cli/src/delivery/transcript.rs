@@ -8,8 +8,7 @@ use serde_json::json;
 
 use crate::args::delivery::DeliveryName;
 use crate::error::Error;
-use crate::render::{Answer, value};
-use crate::switch::moment;
+use crate::render::{Answer, moment, value};
 
 /// The run that is shown where none is named.
 const LATEST: &str = "latest";

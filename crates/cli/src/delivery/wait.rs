@@ -18,7 +18,8 @@ use super::untaken::{UntakenIssue, is_missing};
 pub(super) async fn until(
     client: &Client,
     id: &str,
-    (until, within): (DeliveryUntil, SignedDuration),
+    until: DeliveryUntil,
+    within: SignedDuration,
     as_json: bool,
 ) -> Result<DeliveryView> {
     let mut progress = Progress::new(as_json);

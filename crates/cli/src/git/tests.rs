@@ -37,7 +37,7 @@ fn what_is_put_on_a_branch_is_read_from_it_and_the_working_tree_stays() {
         file(".jules/JULES.md", "Read this.\n"),
         file(".jules/a/b.yml", "id: x\n"),
     ];
-    let made = git.put(&branch, &start, (&files, "Begin")).unwrap();
+    let made = git.put(&branch, &start, &files, "Begin").unwrap();
     assert!(made.moved);
     assert_eq!(git.tip(&branch).unwrap(), Some(made.tip.clone()));
     let tree = git.tree(&made.tip, &[".jules", ".jlo"]).unwrap();
@@ -46,10 +46,10 @@ fn what_is_put_on_a_branch_is_read_from_it_and_the_working_tree_stays() {
     let there = fs::read_dir(folder.path()).unwrap().count();
     assert_eq!(there, 1, "only `.git`");
     // Twice is no second commit, and a change leaves the rest alone.
-    let again = git.put(&branch, &start, (&files, "Again")).unwrap();
+    let again = git.put(&branch, &start, &files, "Again").unwrap();
     assert_eq!((again.moved, &again.tip), (false, &made.tip));
     let change = [file(".jules/JULES.md", "Read that.\n")];
-    let second = git.put(&branch, &start, (&change, "Change")).unwrap();
+    let second = git.put(&branch, &start, &change, "Change").unwrap();
     let tree = git.tree(&second.tip, &[".jules"]).unwrap();
     assert_eq!(tree.text(".jules/JULES.md"), Some("Read that.\n"));
     assert_eq!(tree.text(".jules/a/b.yml"), Some("id: x\n"));
@@ -59,9 +59,9 @@ fn what_is_put_on_a_branch_is_read_from_it_and_the_working_tree_stays() {
 fn a_branch_that_lacks_nothing_begins_without_a_commit() {
     let (_folder, git, start) = repository();
     let files = [file("a", "x")];
-    let first = git.put(&"one".parse().unwrap(), &start, (&files, "Begin"));
+    let first = git.put(&"one".parse().unwrap(), &start, &files, "Begin");
     let first = first.unwrap().tip;
-    let second = git.put(&"two".parse().unwrap(), &first, (&files, "Begin"));
+    let second = git.put(&"two".parse().unwrap(), &first, &files, "Begin");
     assert_eq!(
         second.unwrap(),
         Put {
@@ -76,8 +76,8 @@ fn a_branch_that_was_made_meanwhile_is_not_moved() {
     let (_folder, git, start) = repository();
     let branch: BranchName = "jules".parse().unwrap();
     let files = [file("a", "x")];
-    let made = git.put(&branch, &start, (&files, "Begin")).unwrap().tip;
-    let late = git.move_branch(&branch, (None, &start), "Late");
+    let made = git.put(&branch, &start, &files, "Begin").unwrap().tip;
+    let late = git.move_branch(&branch, None, &start, "Late");
     let late = late.unwrap_err();
     assert!(late.to_string().contains("the branch jules"), "{late}");
     assert!(late.downcast_ref::<Error>().is_some(), "{late:?}");
@@ -89,7 +89,7 @@ fn large_files_are_listed_and_not_read() {
     let (_folder, git, start) = repository();
     let large = "x".repeat(TEXT_BYTES_MAX + 1);
     let files = [file("large.txt", &large), file("empty.txt", "")];
-    let made = git.put(&"jules".parse().unwrap(), &start, (&files, "Begin"));
+    let made = git.put(&"jules".parse().unwrap(), &start, &files, "Begin");
     let tree = git.tree(&made.unwrap().tip, &[]).unwrap();
     let large = tree.get(&"large.txt".parse().unwrap()).unwrap();
     assert_eq!(large.content, Content::TooLarge);
@@ -110,7 +110,7 @@ fn commits_are_listed_with_their_first_line_and_what_they_changed() {
     let (_folder, git, start) = repository();
     let branch: BranchName = "jules".parse().unwrap();
     let files = [file(".jules/a.yml", "id: x\n"), file("src/a b.rs", "x")];
-    let made = git.put(&branch, &start, (&files, "Add them\n\nAs they are."));
+    let made = git.put(&branch, &start, &files, "Add them\n\nAs they are.");
     let tip = made.unwrap().tip;
     let log = git.log(&tip, 5).unwrap();
     let shown: Vec<_> = log
@@ -120,6 +120,6 @@ fn commits_are_listed_with_their_first_line_and_what_they_changed() {
     assert_eq!(shown, [(&tip, "Add them"), (&start, "Begin")]);
     assert!(log[0].at >= log[1].at);
     assert_eq!(git.log(&tip, 1).unwrap(), log[..1]);
-    let changed = git.changed((&start, &tip)).unwrap();
+    let changed = git.changed(&start, &tip).unwrap();
     assert_eq!(changed, [".jules/a.yml", "src/a b.rs"]);
 }

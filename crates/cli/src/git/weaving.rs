@@ -71,7 +71,8 @@ impl Git {
     pub(crate) fn change_files(
         &self,
         commit: &CommitSha,
-        (changes, made): (&Changes, &Contents),
+        changes: &Changes,
+        made: &Contents,
     ) -> Result<()> {
         self.stored(made.values().map(Vec::as_slice))?;
         let tree = self.tree_with(Some(commit), &rows(changes))?;

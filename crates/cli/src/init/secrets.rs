@@ -143,13 +143,21 @@ pub(super) struct ChosenSecret {
     pub(super) is_new: bool,
 }
 
+/// A secret that is looked for, and what was given for it.
+pub(super) struct WantedSecret<'a> {
+    pub(super) name: &'a SecretName,
+    pub(super) kind: &'a RequiredSecret,
+    pub(super) given: Option<&'a SecretString>,
+}
+
 /// Prefers the stored secret, then the given one, then the person's answer. `None` when there is none.
 pub(super) async fn choose(
-    stored: (&dyn Secrets, &SecretName),
-    (given, kind): (Option<&SecretString>, &RequiredSecret),
-    (person, notes): (&mut Option<Box<dyn Person>>, &mut InitNotes),
+    secrets: &dyn Secrets,
+    wanted: &WantedSecret<'_>,
+    person: &mut Option<Box<dyn Person>>,
+    notes: &mut InitNotes,
 ) -> Result<Option<ChosenSecret>> {
-    let (secrets, name) = stored;
+    let WantedSecret { name, kind, given } = *wanted;
     match secrets.read(name).await {
         Ok(secret) => {
             if given.is_some_and(|given| given.expose_secret() != secret.expose_secret()) {

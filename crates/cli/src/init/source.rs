@@ -23,7 +23,8 @@ const BRANCH: &str = "main";
 pub(super) async fn ensure(
     run: &mut InitRun,
     repo: RepoName,
-    (agent, branch): (Option<AgentName>, Option<BranchName>),
+    agent: Option<AgentName>,
+    branch: Option<BranchName>,
 ) -> Result<Source> {
     if let Some(known) = run.data.backend.store.source(&repo).await? {
         compare(&known.value, run, agent)?;
@@ -70,17 +71,17 @@ fn compare(known: &Source, run: &mut InitRun, agent: Option<AgentName>) -> Resul
         return Ok(());
     }
     let (is, asked) = (value(known), value(&wanted));
-    differing(("", &is, &asked), &known.repo, &mut run.notes);
+    differing("", &is, &asked, &known.repo, &mut run.notes);
     Ok(())
 }
 
 /// One note for each field that differs, by its name.
-fn differing((name, is, asked): (&str, &Value, &Value), repo: &RepoName, notes: &mut InitNotes) {
+fn differing(name: &str, is: &Value, asked: &Value, repo: &RepoName, notes: &mut InitNotes) {
     match (is, asked) {
         (Value::Object(is), Value::Object(asked)) => {
             for (field, is) in is {
                 let asked = asked.get(field).unwrap_or(&Value::Null);
-                differing((field, is, asked), repo, notes);
+                differing(field, is, asked, repo, notes);
             }
         }
         (is, asked) if is != asked => notes.differs(

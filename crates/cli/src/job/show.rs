@@ -9,8 +9,7 @@ use domain::ids::JobId;
 use domain::wake::ActionableEvent;
 use serde_json::{Map, Value, json};
 
-use crate::render::{Answer, next, value};
-use crate::switch::moment;
+use crate::render::{Answer, moment, next, value};
 
 /// One job.
 pub(super) fn job(job: &JobView) -> Answer {
@@ -224,7 +223,7 @@ pub(super) fn jobs(jobs: &Jobs) -> Answer {
         "No job yet: `gaffer job create --repo OWNER/REPO --prompt TEXT`.",
     );
     let paused = jobs.jobs.iter().map(|job| (&job.waits_for, &job.repo));
-    let answer = next::of_pauses(answer, paused);
+    let answer = next::of_pauses(paused).fold(answer, Answer::line);
     if jobs.more {
         answer.line("There may be older ones: `--limit N` shows more, and `--all` all.")
     } else {

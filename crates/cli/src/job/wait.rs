@@ -41,14 +41,15 @@ enum WaitStep {
 pub(super) async fn all(
     client: &Client,
     names: &[&str],
-    what: (Until, SignedDuration),
+    wanted: Until,
+    within: SignedDuration,
     as_json: bool,
 ) -> Result<Answer> {
     let [one] = names else {
         let shown = |name| Progress::one_of_several(as_json, name);
         let waits = names
             .iter()
-            .map(|name| until(client, name, what, shown(name)));
+            .map(|name| until(client, name, wanted, within, shown(name)));
         let jobs = futures::future::try_join_all(waits).await?;
         let more = false;
         let next_cursor = None;
@@ -58,25 +59,29 @@ pub(super) async fn all(
             next_cursor,
         }));
     };
-    run(client, one, what, as_json).await
+    run(client, one, wanted, within, as_json).await
 }
 
 /// Waits, and shows the job afterwards.
 pub(super) async fn run(
     client: &Client,
     name: &str,
-    what: (Until, SignedDuration),
+    wanted: Until,
+    within: SignedDuration,
     as_json: bool,
 ) -> Result<Answer> {
     let progress = Progress::new(as_json);
-    Ok(show::job(&until(client, name, what, progress).await?))
+    Ok(show::job(
+        &until(client, name, wanted, within, progress).await?,
+    ))
 }
 
 /// Waits, and returns the job afterwards.
 async fn until(
     client: &Client,
     id: &str,
-    (until, within): (Until, SignedDuration),
+    until: Until,
+    within: SignedDuration,
     mut progress: Progress,
 ) -> Result<JobView> {
     let end = Instant::now() + within.unsigned_abs();

@@ -28,7 +28,7 @@ pub(super) fn read(place: &MailFolder) -> Result<Backups> {
         match page(path)? {
             Ok(page) => found.pages.push(page),
             Err(why) => {
-                found.broken = Some(told(*number, path, &why));
+                found.broken = Some(bad_page_message(*number, path, &why));
                 break;
             }
         }
@@ -39,7 +39,7 @@ pub(super) fn read(place: &MailFolder) -> Result<Backups> {
             let good = usize::try_from(number).unwrap_or(1) - 1;
             // The number is that of its place: the file at it may have another.
             let apart = files.get(good);
-            found.broken = apart.map(|(number, path)| told(*number, path, &why));
+            found.broken = apart.map(|(number, path)| bad_page_message(*number, path, &why));
             found.pages.truncate(good);
             found.seal = found.pages.last().map(Page::seals).unwrap_or_default();
         }
@@ -55,10 +55,10 @@ pub(super) fn seal(place: &MailFolder) -> Result<Result<Seal, String>> {
     let page = page(&last)?;
     Ok(page
         .map(|page| page.seals())
-        .map_err(|why| told(number, &last, &why)))
+        .map_err(|why| bad_page_message(number, &last, &why)))
 }
 
-fn told(number: u64, path: &Path, why: &BadPage) -> String {
+fn bad_page_message(number: u64, path: &Path, why: &BadPage) -> String {
     format!("page {number} of the backups, {}: {why}", path.display())
 }
 

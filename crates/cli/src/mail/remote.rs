@@ -97,7 +97,7 @@ impl Remote {
         // A token may tell who speaks, so that this is the API's to refuse.
         let from = match (&args.from, &self.persona) {
             (None, None) => None,
-            (from, _) => Some(speaker((from.clone(), self.persona.as_ref()), "--from")?),
+            (from, _) => Some(speaker(from.clone(), self.persona.as_ref(), "--from")?),
         };
         let mail = SendMail {
             from,
@@ -127,7 +127,7 @@ impl Remote {
     async fn message(&self, MessageArgs { id, whose }: MessageArgs) -> Result<Message> {
         let persona = self.mailbox(whose.persona)?;
         let found = self.client.mail(&self.repo, (&persona, id)).await;
-        found_or_refused(found, (id, &persona))
+        found_or_refused(found, id, &persona)
     }
 
     async fn order(
@@ -138,7 +138,7 @@ impl Remote {
         let persona = self.mailbox(whose.persona)?;
         let which = (&persona, id);
         let done = self.client.order_mail(&self.repo, which, &order).await;
-        found_or_refused(done, (id, &persona))
+        found_or_refused(done, id, &persona)
     }
 
     async fn tag(&self, command: TagCommand) -> Result<Answer> {
@@ -196,7 +196,7 @@ impl Remote {
     async fn verify(&self, as_json: bool) -> Result<()> {
         let verified = self.client.verify_mail(&self.repo).await?;
         let (events, pages) = (verified.events, verified.pages);
-        let answer = show::verified(&verified.faults, (events, pages));
+        let answer = show::verified(&verified.faults, events, pages);
         render::answer(&answer, as_json).context("writing the answer")?;
         if verified.faults.is_empty() {
             return Ok(());
@@ -220,11 +220,11 @@ impl Remote {
             added += part.added;
             there += part.already_there;
         }
-        Ok(show::imported((added, there)))
+        Ok(show::imported(added, there))
     }
 
     fn mailbox(&self, named: Option<PersonaName>) -> Result<PersonaName> {
-        speaker((named, self.persona.as_ref()), "--persona")
+        speaker(named, self.persona.as_ref(), "--persona")
     }
 }
 
@@ -259,7 +259,8 @@ fn whole(text: &str) -> Result<Log<'_>> {
 /// A message that is not in this mailbox is refused in the words that the file has for it.
 fn found_or_refused(
     found: Result<MailMessage, client::Error>,
-    (message, persona): (MessageId, &PersonaName),
+    message: MessageId,
+    persona: &PersonaName,
 ) -> Result<Message> {
     match found {
         Err(client::Error::Problem(problem)) if problem.code == "no_such_message" => {

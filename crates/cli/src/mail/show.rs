@@ -8,8 +8,7 @@ use serde_json::json;
 
 use super::BROKEN_PAGE_NEXT;
 use super::store::{Repaired, Store};
-use crate::render::{Answer, value};
-use crate::switch::moment;
+use crate::render::{Answer, moment, value};
 
 /// A message was sent, or one to each of the team.
 pub(super) fn was_sent(sent: &[(MessageId, PersonaName)]) -> Answer {
@@ -34,11 +33,7 @@ pub(super) fn inbox(persona: &PersonaName, messages: &[&Message]) -> Answer {
         format!("{mark} {id} | {from} | {subject}")
     };
     let none = format!("No messages for {persona}.");
-    list(
-        persona,
-        messages,
-        (messages.iter().map(line).collect(), none),
-    )
+    list(persona, messages, messages.iter().map(line).collect(), none)
 }
 
 /// What a persona wrote.
@@ -51,18 +46,10 @@ pub(super) fn sent(persona: &PersonaName, messages: &[&Message]) -> Answer {
         )
     };
     let none = format!("No messages from {persona}.");
-    list(
-        persona,
-        messages,
-        (messages.iter().map(line).collect(), none),
-    )
+    list(persona, messages, messages.iter().map(line).collect(), none)
 }
 
-fn list(
-    persona: &PersonaName,
-    messages: &[&Message],
-    (lines, none): (Vec<String>, String),
-) -> Answer {
+fn list(persona: &PersonaName, messages: &[&Message], lines: Vec<String>, none: String) -> Answer {
     let answer = Answer::new(json!({ "persona": persona, "messages": value(&messages) }));
     if lines.is_empty() {
         return answer.line(none);
@@ -127,7 +114,7 @@ pub(super) fn stats(counts: &BTreeMap<PersonaName, Counts>) -> Answer {
 }
 
 /// What is wrong with the mail.
-pub(super) fn verified(faults: &[String], (events, pages): (u64, u64)) -> Answer {
+pub(super) fn verified(faults: &[String], events: u64, pages: u64) -> Answer {
     let told = json!({ "faults": faults, "events": events, "pages": pages });
     let answer = faults.iter().fold(Answer::new(told), Answer::line);
     if !faults.is_empty() {
@@ -183,7 +170,7 @@ pub(super) fn sealed(count: u64) -> Answer {
 }
 
 /// Events were added.
-pub(super) fn imported((added, there): (u64, u64)) -> Answer {
+pub(super) fn imported(added: u64, there: u64) -> Answer {
     Answer::new(json!({ "added": added, "already_there": there }))
         .line(format!("Events added: {added}, already there: {there}."))
 }

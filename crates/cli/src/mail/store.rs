@@ -130,7 +130,11 @@ impl Store {
             return Ok(log);
         }
         let path = self.path();
-        let what = format!("{} is broken: {}", path.display(), told(log.faults()));
+        let what = format!(
+            "{} is broken: {}",
+            path.display(),
+            faults_message(log.faults())
+        );
         let next = "see all of it with `jules-mail verify`, then mend it with `jules-mail restore` if it has backups, else with `jules-mail rebuild`";
         Err(Error::refused("broken_mail", what, next).into())
     }
@@ -244,13 +248,13 @@ impl Store {
 
 /// Why nothing of an export is added.
 pub(super) fn bad_import(faults: &[Fault]) -> Error {
-    let what = format!("these events do not fit: {}", told(faults));
+    let what = format!("these events do not fit: {}", faults_message(faults));
     let next = "import all that `jules-mail export` prints, to where there is no other mail";
     Error::refused("bad_import", what, next)
 }
 
 /// The first fault, and how many more there are.
-fn told(faults: &[Fault]) -> String {
+fn faults_message(faults: &[Fault]) -> String {
     match faults {
         [] => String::new(),
         [only] => only.to_string(),

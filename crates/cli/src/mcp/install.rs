@@ -1,6 +1,6 @@
 //! `gaffer mcp install`: writes the entry with which a coding agent finds the tools. Its other settings stay unchanged.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use client::mcp::Toolset;
@@ -45,7 +45,8 @@ struct Unreadable(String);
 /// Writes the entry, or shows it.
 pub(super) fn run(
     args: &InstallArgs,
-    (url, toolsets): (Option<&Url>, &[Toolset]),
+    url: Option<&Url>,
+    toolsets: &[Toolset],
     here: &CommandContext,
 ) -> Result<Answer> {
     let place = clients::place(args.client, args.project, &here.environment.person)?;
@@ -57,9 +58,9 @@ pub(super) fn run(
     let outcome = if args.print {
         "shown"
     } else {
-        write(&place, (&started, &entry), args.replace)?
+        write(&place, &started, &entry, args.replace)?
     };
-    Ok(install_answer(&place, (&started, &entry), outcome))
+    Ok(install_answer(&place, &started, &entry, outcome))
 }
 
 /// The command as the client is to start it: it knows neither our folder nor our environment.
@@ -93,13 +94,14 @@ fn utf8(path: &Path) -> Result<String, Error> {
 
 fn write(
     place: &SettingsFile,
-    (started, entry): (&EntryCommand, &str),
+    started: &EntryCommand,
+    entry: &str,
     replace: bool,
 ) -> Result<&'static str> {
     let found = file::read(&place.file)?;
     let text = found.as_deref().unwrap_or_default();
     let edited = match &place.format {
-        SettingsFormat::Json { list, typed } => json::edit(text, list, (started, *typed), replace),
+        SettingsFormat::Json { list, typed } => json::edit(text, list, started, *typed, replace),
         SettingsFormat::Toml { list } => toml::edit(text, list, started, replace),
     };
     let edit = edited.map_err(|Unreadable(why)| left_alone(&place.file, &why, entry))?;
@@ -107,7 +109,7 @@ fn write(
         Edit::Unchanged => Ok("unchanged"),
         Edit::Taken => Err(taken(&place.file).into()),
         Edit::Written(text) => {
-            file::write(&place.file, found.as_deref(), (&text, place.is_shared))?;
+            file::write(&place.file, found.as_deref(), &text, place.is_shared)?;
             Ok("written")
         }
     }
@@ -130,7 +132,8 @@ fn taken(file: &Path) -> Error {
 
 fn install_answer(
     place: &SettingsFile,
-    (started, entry): (&EntryCommand, &str),
+    started: &EntryCommand,
+    entry: &str,
     outcome: &str,
 ) -> Answer {
     let file = place.file.display().to_string();
@@ -168,17 +171,4 @@ impl EntryCommand {
         fields.push(("args", Value::from(self.args.clone())));
         fields
     }
-}
-
-/// Places of settings on this machine, from the environment.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct ClientHomes {
-    /// The home folder.
-    pub(crate) home: Option<PathBuf>,
-    /// XDG_CONFIG_HOME.
-    pub(crate) config: Option<PathBuf>,
-    /// CLAUDE_CONFIG_DIR.
-    pub(crate) claude: Option<PathBuf>,
-    /// CODEX_HOME.
-    pub(crate) codex: Option<PathBuf>,
 }

@@ -43,13 +43,13 @@ pub(super) async fn serve(
     let owed = watch::Sender::new(0);
     let serving = async { Ok(server.over(reader, writer).await?) };
     let writing = async {
-        let told = tell(BufReader::new(from_server), (refused, &owed), output).await;
+        let told = tell(BufReader::new(from_server), refused, &owed, output).await;
         told.context("writing answers")
     };
     let mut talk = pin!(async { tokio::try_join!(serving, writing).map(|_| ()) });
     tokio::select! {
         ended = &mut talk => return ended,
-        read = pass_on(input, to_server, (refuse, &owed)) => read.context("reading messages")?,
+        read = pass_on(input, to_server, refuse, &owed) => read.context("reading messages")?,
     }
     // A client that hung up and reads no answers must not keep the process alive.
     timeout(GOODBYE, talk).await.unwrap_or(Ok(()))
@@ -69,7 +69,8 @@ enum InputLine {
 async fn pass_on(
     mut input: impl AsyncBufRead + Unpin,
     mut to_server: impl AsyncWrite + Unpin,
-    (refuse, owed): (Sender<String>, &watch::Sender<i64>),
+    refuse: Sender<String>,
+    owed: &watch::Sender<i64>,
 ) -> std::io::Result<()> {
     let mut line = Vec::new();
     loop {
@@ -155,7 +156,8 @@ fn refusal(code: i32, message: &str) -> String {
 /// Writes answers and refusals, each on a line of its own.
 async fn tell(
     from_server: impl AsyncBufRead + Unpin,
-    (mut refused, owed): (Receiver<String>, &watch::Sender<i64>),
+    mut refused: Receiver<String>,
+    owed: &watch::Sender<i64>,
     mut output: impl AsyncWrite + Unpin,
 ) -> std::io::Result<()> {
     let mut answers = from_server.lines();

@@ -44,7 +44,7 @@ pub(crate) async fn run(args: ReportedRun, here: &CommandContext) -> Result<()> 
     if over.is_over {
         let jobs = jobs(&client, &over).await;
         let jobs = jobs.with_context(|| format!("reading the jobs of pipeline {}", over.id))?;
-        let report = report((layer, mock), &over, &jobs);
+        let report = report(layer, mock, &over, &jobs);
         let told = serde_json::to_value(&report).context("writing the report")?;
         render::json_line(&told).context("writing the report")?;
     }
@@ -67,7 +67,8 @@ async fn jobs(client: &Client, run: &PipelineView) -> Result<Vec<JobView>, clien
 }
 
 fn report(
-    (layer, mock_tag): (&str, Option<MockTag>),
+    layer: &str,
+    mock_tag: Option<MockTag>,
     run: &PipelineView,
     jobs: &[JobView],
 ) -> RunReport {

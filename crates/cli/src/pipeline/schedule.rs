@@ -2,7 +2,7 @@
 
 use client::wire::ScheduleView;
 
-use crate::switch::moment;
+use crate::render::moment;
 
 /// What a person wants to know of a schedule.
 pub(super) fn pairs(schedule: &ScheduleView) -> Vec<(&'static str, String)> {

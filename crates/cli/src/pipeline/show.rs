@@ -10,8 +10,7 @@ use domain::policy::Source;
 use serde_json::json;
 
 use super::schedule;
-use crate::render::{Answer, next, value};
-use crate::switch::moment;
+use crate::render::{Answer, moment, next, value};
 use crate::why::{reasons, under};
 
 /// The pipeline of a source after a change.

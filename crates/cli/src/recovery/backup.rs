@@ -15,8 +15,7 @@ use server::data;
 use crate::args::recovery::{BackupArgs, RestoreArgs};
 use crate::context::CommandContext;
 use crate::error::Error;
-use crate::render::Answer;
-use crate::switch::moment;
+use crate::render::{Answer, moment};
 
 /// Writes everything stored into one file.
 pub(crate) fn backup(args: BackupArgs, here: &CommandContext) -> Result<Answer> {
@@ -62,10 +61,11 @@ pub(crate) async fn restore(args: RestoreArgs, here: &CommandContext) -> Result<
     let kept = staged
         .put_in_place(&aside)
         .with_context(|| format!("restoring {}", args.file.display()))?;
-    Ok(backup_error(
+    Ok(answer(
         &args.file,
         folder,
-        (&about, doubted),
+        &about,
+        doubted,
         kept.then_some(aside),
     ))
 }
@@ -115,10 +115,11 @@ fn refuse_occupied(folder: &Path) -> Result<()> {
     .into())
 }
 
-fn backup_error(
+fn answer(
     file: &Path,
     folder: &Path,
-    (about, doubted): (&BackupInfo, u64),
+    about: &BackupInfo,
+    doubted: u64,
     aside: Option<PathBuf>,
 ) -> Answer {
     let json = json!({

@@ -12,6 +12,7 @@ use engine::machine::SystemClock;
 use engine::ports::{Clock, Key, Record, Records, RecordsError};
 use engine::store::{BODY_SCHEMA, Store};
 use local::Database;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::args::recovery::{ExportArgs, ExportFormat};
@@ -162,8 +163,8 @@ async fn export_jobs(store: &Store) -> Result<u64> {
             .job_exports(after, PAGE)
             .await
             .context("reading the jobs")?;
-        for dossier in &page {
-            line(of_job(dossier))?;
+        for export in &page {
+            line(of_job(export))?;
             lines += 1;
         }
         after = next;
@@ -238,27 +239,29 @@ fn of_requirement(found: &Requirement) -> Value {
 /// A delivery at a glance, then as it is stored. Its runs and its plan are in it, and what was said in its runs is beside it.
 fn of_delivery(export: &DeliveryExport) -> Value {
     let delivery = &export.delivery;
-    let mut told = json!({
+    let glance = json!({
         "line": "delivery", "id": delivery.id, "repo": delivery.repo, "summary": delivery.summary,
         "created_at": delivery.created_at, "phase": delivery.phase, "run_status": delivery.run_status,
         "job": delivery.task.job,
     });
-    if let (Some(told), Value::Object(parts)) = (told.as_object_mut(), render::value(export)) {
-        told.extend(parts);
-    }
-    told
+    with_parts(glance, export)
 }
 
-fn of_job(dossier: &JobExport) -> Value {
-    let job = &dossier.job;
-    let mut told = json!({
+/// A job at a glance, then as it is stored.
+fn of_job(export: &JobExport) -> Value {
+    let job = &export.job;
+    let glance = json!({
         "line": "job", "id": job.id, "state": engine::status::state_of(job), "repo": job.repo, "title": job.title,
         "created_at": job.created_at, "attempt": job.attempt, "session": job.session(), "pull": job.pull(),
     });
-    if let (Some(told), Value::Object(parts)) = (told.as_object_mut(), render::value(dossier)) {
-        told.extend(parts);
+    with_parts(glance, export)
+}
+
+fn with_parts(mut line: Value, export: &impl Serialize) -> Value {
+    if let (Some(fields), Value::Object(parts)) = (line.as_object_mut(), render::value(export)) {
+        fields.extend(parts);
     }
-    told
+    line
 }
 
 /// Prints one line. Stored data should contain nothing that looks like a secret; if it does, it is masked.

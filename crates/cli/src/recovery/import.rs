@@ -18,15 +18,14 @@ use crate::args::recovery::ImportArgs;
 use crate::context::CommandContext;
 use crate::error::Error;
 use crate::recovery::export::EXPORT_SCHEMA;
-use crate::render::Answer;
+use crate::render::{Answer, moment};
 use crate::stdin;
-use crate::switch::moment;
 
 /// Largest export, in bytes: it is held in memory, and a hundred thousand records have about so many.
 const EXPORT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 /// Number of records that are read to determine whether the store is in use: more than a first start leaves there.
-pub(crate) const LOOK_AT: usize = 5;
+const LOOK_AT: usize = 5;
 
 /// One line of an export.
 #[derive(Debug, Deserialize)]
@@ -66,15 +65,14 @@ struct Export {
 }
 
 /// A store to be filled.
-pub(crate) struct Target {
-    /// The store.
-    pub(crate) records: Arc<dyn Records>,
+struct Target {
+    records: Arc<dyn Records>,
     /// The queue that goes with it.
-    pub(crate) queue: Arc<dyn Queue>,
+    queue: Arc<dyn Queue>,
     /// A few of its records.
-    pub(crate) some: Vec<Record>,
+    some: Vec<Record>,
     /// Where it is, for people.
-    pub(crate) place: String,
+    place: String,
 }
 
 /// Fills an empty store.
@@ -139,7 +137,7 @@ fn parsed(text: &str) -> Result<Export, Error> {
                 list,
                 forget,
                 body,
-            } => records.push(record(Key { pk, sk }, (due, list, forget), &body)),
+            } => records.push(record(Key { pk, sk }, due, list, forget, &body)),
             ImportLine::End { lines } if lines == records.len() as u64 => {
                 return Ok(Export { at, records });
             }
@@ -158,10 +156,13 @@ fn parsed(text: &str) -> Result<Export, Error> {
     Err(refused("the export has no end: it is only a part"))
 }
 
-/// When it is due, where it stands, and after when it may be forgotten.
-type Indexed = (Option<Timestamp>, Option<ImportPosition>, Option<Timestamp>);
-
-fn record(key: Key, (due, list, forget): Indexed, body: &Value) -> Record {
+fn record(
+    key: Key,
+    due: Option<Timestamp>,
+    list: Option<ImportPosition>,
+    forget: Option<Timestamp>,
+    body: &Value,
+) -> Record {
     Record {
         key,
         version: 0,
@@ -194,7 +195,16 @@ async fn folder(here: &CommandContext) -> Result<Target> {
 
 #[cfg(feature = "aws")]
 async fn on_aws(name: &str) -> Result<Target> {
-    crate::cloud::Cloud::find(name).await?.target().await
+    let stack = crate::cloud::Cloud::find(name).await?.stack;
+    let table = stack.table();
+    let page = table.scan(None, LOOK_AT).await;
+    let page = page.with_context(|| format!("reading the table of the stack {name}"))?;
+    Ok(Target {
+        records: Arc::new(table),
+        queue: Arc::new(stack.work()),
+        some: page.records,
+        place: format!("the stack {name}"),
+    })
 }
 
 #[cfg(not(feature = "aws"))]

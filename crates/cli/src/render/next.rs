@@ -6,8 +6,6 @@ use client::wire;
 use domain::advice::{Advice, Next};
 use domain::ids::{RepoName, SprintNumber};
 
-use super::Answer;
-
 /// What a delivery takes, each with the command that orders it.
 const DELIVERY_COMMANDS: [(&str, &str); 12] = [
     ("start", "start"),
@@ -54,16 +52,15 @@ pub(crate) fn waits(waits_for: &wire::WaitsFor, repo: &RepoName) -> String {
     }
 }
 
-/// Ends the pauses that some of a list wait for, each once.
+/// How the pauses end that some of a list wait for, each once.
 pub(crate) fn of_pauses<'a>(
-    answer: Answer,
     listed: impl Iterator<Item = (&'a wire::WaitsFor, &'a RepoName)>,
-) -> Answer {
+) -> impl Iterator<Item = String> {
     let ends: BTreeSet<String> = listed
         .filter_map(|(waits_for, repo)| of_pause(waits_for, repo))
         .collect();
-    let line = |end: String| format!("Some wait for the end of a pause: {end}.");
-    ends.into_iter().map(line).fold(answer, Answer::line)
+    ends.into_iter()
+        .map(|end| format!("Some wait for the end of a pause: {end}."))
 }
 
 fn of_pause(waits_for: &wire::WaitsFor, repo: &RepoName) -> Option<String> {

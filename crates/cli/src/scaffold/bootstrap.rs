@@ -36,7 +36,7 @@ pub(super) fn run(git: &Git) -> Result<Answer> {
     })?;
     let files = written(files);
     let subject = "Put the system's files up to date";
-    let put = git.put(worker, &start, (&files, subject))?;
+    let put = git.put(worker, &start, &files, subject)?;
     let count = files.len();
     let pushed = git.commit(&format!("refs/remotes/origin/{worker}"))?;
     let push = match pushed.as_ref() == Some(&put.tip) {

@@ -42,7 +42,7 @@ pub(super) fn run(git: &Git) -> Result<Answer> {
     left(git.root(), &needed)?;
     removed.extend(idle);
     let tip = git.delete(&worker)?;
-    Ok(answer(&removed, (&unknown, &needed), (&worker, tip)))
+    Ok(answer(&removed, &unknown, &needed, &worker, tip))
 }
 
 /// Whether a file says what git ignores.
@@ -75,8 +75,10 @@ fn left(root: &Path, but: &[String]) -> Result<Vec<String>> {
 
 fn answer(
     removed: &[String],
-    (unknown, needed): (&[String], &[String]),
-    (worker, tip): (&BranchName, Option<CommitSha>),
+    unknown: &[String],
+    needed: &[String],
+    worker: &BranchName,
+    tip: Option<CommitSha>,
 ) -> Answer {
     let kept = [unknown, needed].concat();
     let told = json!({ "removed": removed, "kept": kept, "branch": worker, "commit": tip });

@@ -93,7 +93,7 @@ impl Seen {
         must_be_up_to_date(git, worker)?;
         let files = written(missing);
         let subject = "Put back missing files of the system";
-        let put = git.put(worker, tip, (&files, subject))?;
+        let put = git.put(worker, tip, &files, subject)?;
         self.trees.worker = Arc::new(git.tree(&put.tip, &[SYSTEM])?);
         self.worker = Some(put.tip);
         Ok(files.iter().map(|file| file.path.to_string()).collect())

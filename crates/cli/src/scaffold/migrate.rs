@@ -34,8 +34,8 @@ pub(super) fn run(git: &Git, dry_run: bool) -> Result<Answer> {
         Error::unfit("bad_layout", error.to_string(), next)
     })?;
     if migration.is_empty() {
-        let told = told(&migration, worker, &[], None);
-        return Ok(Answer::new(told).line(format!(
+        let json = to_json(&migration, worker, &[], None);
+        return Ok(Answer::new(json).line(format!(
             "The branch {worker} is in the newer layout already."
         )));
     }
@@ -45,7 +45,7 @@ pub(super) fn run(git: &Git, dry_run: bool) -> Result<Answer> {
     } else {
         let files = rearranged(&migration, &tree)?;
         let subject = "Move the files to the layout with one exchange";
-        let put = git.rearrange(worker, &tip, (&files, subject))?;
+        let put = git.rearrange(worker, &tip, &files, subject)?;
         for (path, text) in &roles {
             write_new(git.root(), path.as_str(), text)?;
         }
@@ -92,7 +92,7 @@ fn rearranged(migration: &Migration, tree: &Tree) -> Result<Rearranged> {
     })
 }
 
-fn told(
+fn to_json(
     migration: &Migration,
     worker: &BranchName,
     roles: &[&TreePath],
@@ -119,7 +119,7 @@ fn answer(
     roles: &[&TreePath],
     commit: Option<CommitSha>,
 ) -> Answer {
-    let answer = Answer::new(told(migration, worker, roles, commit.as_ref()));
+    let answer = Answer::new(to_json(migration, worker, roles, commit.as_ref()));
     let moved = migration.moved.iter().map(|it| (&it.from, &it.to, ""));
     let labelled = migration.labelled.iter();
     let labelled = labelled.map(|it| (&it.from, &it.to, ", with its label in it"));

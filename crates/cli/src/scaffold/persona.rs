@@ -85,8 +85,8 @@ fn must_be_missing(tree: &Tree, files: &[&Asset]) -> Result<()> {
 }
 
 fn list(personas: &Personas) -> Answer {
-    let told: Vec<Value> = personas.files.iter().map(told).collect();
-    let json = json!({ "personas": told, "faults": faults(&personas.faults) });
+    let files: Vec<Value> = personas.files.iter().map(to_json).collect();
+    let json = json!({ "personas": files, "faults": faults(&personas.faults) });
     let cells = |persona: &PersonaFile| {
         let starts = if persona.is_in_batch() { "starts" } else { "" };
         let what = format!("{} {}", persona.emoji, persona.description);
@@ -102,9 +102,9 @@ fn list(personas: &Personas) -> Answer {
 
 fn show(personas: &Personas, id: &PersonaName) -> Result<Answer> {
     if let Some(persona) = personas.get(id) {
-        let mut told = told(persona);
-        told["prompt"] = persona.body.as_str().into();
-        return Ok(Answer::new(told).line(&persona.body));
+        let mut json = to_json(persona);
+        json["prompt"] = persona.body.as_str().into();
+        return Ok(Answer::new(json).line(&persona.body));
     }
     let file = path_of(id.as_str());
     if let Some(fault) = personas.faults.iter().find(|fault| fault.file == file) {
@@ -161,7 +161,7 @@ fn faults(faults: &[Fault]) -> Vec<Value> {
 }
 
 /// A persona for programs.
-fn told(persona: &PersonaFile) -> Value {
+fn to_json(persona: &PersonaFile) -> Value {
     json!({
         "id": persona.id, "emoji": persona.emoji, "description": persona.description,
         "scheduled": persona.scheduled, "in_batch": persona.is_in_batch(), "file": path_of(persona.id.as_str()),

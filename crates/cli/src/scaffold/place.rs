@@ -81,7 +81,7 @@ impl Place {
         let code = must_tip(git, &target)?;
         let control = git.tree(&code, &[CONTROL])?;
         let place = format!("{CONFIG} on the branch {target}");
-        let beside = beside(git, (&control, &code))?;
+        let beside = beside(git, &control, &code)?;
         let settings = config::read_with(&control, &beside).map_err(|error| match error {
             Unusable::Missing if git.root().join(CONFIG).is_file() => uncommitted(&place),
             Unusable::Missing | Unusable::Faulty(_) => unusable(&place, &error),
@@ -98,7 +98,7 @@ impl Place {
 
 /// The system's files, where there are no settings: the older generation, which they show, does without. A worker branch that is not there
 /// yet begins with the code.
-fn beside(git: &Git, (control, code): (&Tree, &CommitSha)) -> Result<Tree> {
+fn beside(git: &Git, control: &Tree, code: &CommitSha) -> Result<Tree> {
     if control.has(CONFIG) || git.root().join(CONFIG).is_file() {
         return Ok(Tree::default());
     }

@@ -37,7 +37,7 @@ pub(crate) async fn run(
 ) -> Result<()> {
     let git = here()?;
     let (prompt, ids) = match args.job.clone() {
-        Some(job) => again::assembled(&git, (job.as_str(), args.of), &context()?).await?,
+        Some(job) => again::assembled(&git, job.as_str(), args.of, &context()?).await?,
         None => {
             let repository = of_origin(&git, &args.of.on)?;
             let ids = fresh_ids(ids_wanted(args.of.layer));
@@ -45,7 +45,7 @@ pub(crate) async fn run(
         }
     };
     if as_json {
-        return render::json_line(&told(&prompt, &ids)).context("writing the prompt");
+        return render::json_line(&to_json(&prompt, &ids)).context("writing the prompt");
     }
     for line in lines(&prompt) {
         render::note(&line);
@@ -93,10 +93,10 @@ fn assembled(
         }
     };
     let system = git.tree(&worker, &[SYSTEM])?;
-    must_be_usable(&control, (args.layer, args.role.as_ref()))?;
+    must_be_usable(&control, args.layer, args.role.as_ref())?;
     let range_description = match args.layer {
         // Which commits the runs looked at, only Gaffer's store knows.
-        Layer::Narrator => range(git, (&place.code, None), &system)?,
+        Layer::Narrator => range(git, &place.code, None, &system)?,
         Layer::Observers
         | Layer::Decider
         | Layer::Planner
@@ -141,7 +141,7 @@ fn role_of(args: &LayerArgs, worker: &Tree) -> Option<RoleName> {
 }
 
 /// Refuses a role with an error in its file, as a run does.
-fn must_be_usable(control: &Tree, (layer, role): (Layer, Option<&RoleName>)) -> Result<()> {
+fn must_be_usable(control: &Tree, layer: Layer, role: Option<&RoleName>) -> Result<()> {
     let why = role.and_then(|role| roles::unusable(control, layer, role));
     let refused = |why: String| {
         let next =
@@ -203,7 +203,8 @@ fn next_of(error: &PromptError) -> &'static str {
 /// since they changed nothing but the pipeline's own files.
 fn range(
     git: &Git,
-    (code, summed_up): (&CommitSha, Option<&CommitSha>),
+    code: &CommitSha,
+    summed_up: Option<&CommitSha>,
     system: &Tree,
 ) -> Result<String> {
     let paths = Layout::paths(system).ok();
@@ -212,7 +213,7 @@ fn range(
     let new = commits::uncovered(&log, since, summed_up);
     // Without a commit before them, all that there is changed.
     if let (Some(newest), Some(before)) = (new.first(), log.get(new.len())) {
-        let mut changed = git.changed((&before.sha, &newest.sha))?.into_iter();
+        let mut changed = git.changed(&before.sha, &newest.sha)?.into_iter();
         if changed.all(|path| exchange::is_of_pipeline(&path)) {
             return Ok(String::new());
         }
@@ -283,7 +284,7 @@ fn lines(prompt: &Prompt) -> Vec<String> {
 }
 
 /// The same for programs.
-fn told(prompt: &Prompt, ids: &[ArtefactId]) -> Value {
+fn to_json(prompt: &Prompt, ids: &[ArtefactId]) -> Value {
     let included: Vec<Value> = prompt
         .included
         .iter()

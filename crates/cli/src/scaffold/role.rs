@@ -39,7 +39,7 @@ pub(super) fn run(git: &Git, command: &RoleCommand, as_json: bool) -> Result<()>
         RoleCommand::List { layer } => list(git, &tree, *layer)?,
         RoleCommand::Show(it) => show(&tree, it)?,
         RoleCommand::Validate { layer, role } => {
-            return validate(git, &tree, (*layer, role.as_ref()), as_json);
+            return validate(git, &tree, *layer, role.as_ref(), as_json);
         }
     };
     render::answer(&answer, as_json).context("writing the answer")
@@ -148,7 +148,8 @@ fn show(tree: &Tree, it: &OneRole) -> Result<Answer> {
 fn validate(
     git: &Git,
     tree: &Tree,
-    (layer, role): (Option<Layer>, Option<&RoleName>),
+    layer: Option<Layer>,
+    role: Option<&RoleName>,
     as_json: bool,
 ) -> Result<()> {
     let findings: Vec<Finding> = match (layer, role) {

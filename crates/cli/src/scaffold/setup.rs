@@ -99,8 +99,8 @@ fn list(detail: Option<Option<&str>>) -> Result<Answer> {
         Some(Some(name)) => vec![catalogue.get(name).map_err(refusal)?],
         Some(None) | None => catalogue.all().collect(),
     };
-    let told: Vec<Value> = shown.iter().map(|component| told(component)).collect();
-    let answer = Answer::new(json!({ "components": told }));
+    let components: Vec<Value> = shown.iter().map(|it| to_json(it)).collect();
+    let answer = Answer::new(json!({ "components": components }));
     if detail.is_none() {
         let row = |component: &&Component| vec![component.name.clone(), component.summary.clone()];
         let rows = shown.iter().map(row).collect();
@@ -127,7 +127,7 @@ fn variables(variables: &[Variable]) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
-fn told(component: &Component) -> Value {
+fn to_json(component: &Component) -> Value {
     let variables = |variables: &[Variable]| -> Vec<Value> {
         let rows = variables.iter().map(
             |it| json!({ "name": it.name, "description": it.description, "default": it.default }),

@@ -1,17 +1,16 @@
 //! `gaffer token`: who may enter the HTTP API, and to do what.
 
 use anyhow::{Context, Result};
-use domain::ids::{AgentName, PersonaName, TokenName};
-use domain::token::{Rights, Scope, Token, TokenRejection};
+use domain::ids::TokenName;
+use domain::token::{Rights, Token, TokenRejection};
 use engine::backend::Backend;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use crate::args::token::{ScopeName, TokenCommand};
+use crate::args::token::TokenCommand;
 use crate::context::{CommandContext, must_agent};
-use crate::render::Answer;
+use crate::render::{Answer, moment};
 use crate::site::StoreAccess;
-use crate::switch::moment;
 
 /// Runs one of the commands.
 pub(crate) async fn run(command: TokenCommand, here: &CommandContext) -> Result<Answer> {
@@ -24,7 +23,12 @@ pub(crate) async fn run(command: TokenCommand, here: &CommandContext) -> Result<
             persona,
         } => {
             let backend = StoreAccess::load(here).await?.backend;
-            create(&name, (scope, agent, persona), expires, &backend)
+            let rights = Rights {
+                scope: scope.into(),
+                agent,
+                persona,
+            };
+            create(&name, rights, expires, &backend)
                 .await
                 .with_context(|| format!("making the token `{name}`"))
         }
@@ -44,24 +48,15 @@ pub(crate) async fn run(command: TokenCommand, here: &CommandContext) -> Result<
 
 async fn create(
     name: &TokenName,
-    (scope, agent, persona): (ScopeName, Option<AgentName>, Option<PersonaName>),
+    rights: Rights,
     expires: Option<SignedDuration>,
     backend: &Backend,
 ) -> Result<Answer> {
-    if let Some(agent) = &agent {
+    if let Some(agent) = &rights.agent {
         must_agent(backend, agent).await?;
     }
-    let scope = match scope {
-        ScopeName::Read => Scope::Read,
-        ScopeName::Write => Scope::Write,
-        ScopeName::Admin => Scope::Admin,
-    };
+    let scope = rights.scope;
     let random: [u8; 32] = rand::random();
-    let rights = Rights {
-        scope,
-        agent,
-        persona,
-    };
     let (token, text) = backend.create_token(name, rights, expires, random).await?;
     let until = token.expires_at.map(moment);
     let until = until.map_or_else(String::new, |until| format!(" until {until}"));

@@ -10,8 +10,7 @@ use domain::sprint::{MemberState, QUEUED_TIMEOUT};
 use serde_json::json;
 
 use crate::args::value::short;
-use crate::render::{Answer, next, value};
-use crate::switch::moment;
+use crate::render::{Answer, moment, next, value};
 use crate::why::{reasons, under};
 
 /// How many places of a conflict are shown; `--json` has all.

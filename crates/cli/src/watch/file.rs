@@ -17,8 +17,8 @@ use super::{WatchOutcome, handle, handler, judged};
 use crate::args::watch::WatchArgs;
 use crate::context::CommandContext;
 use crate::error::Error;
+use crate::files::{self, state};
 use crate::render;
-use crate::run::files::{self, state};
 
 /// Longest line, in bytes: an event of ours has at most 20 kB.
 const LINE_BYTES_MAX: u64 = 256 * 1024;
@@ -58,7 +58,7 @@ pub(super) async fn run(args: WatchArgs, events: PathBuf, here: &CommandContext)
         untold: None,
     };
     let (stop, stopped) = watch::channel(false);
-    let mut work = std::pin::pin!(reader.go_on((args.once, config.watcher_poll), stopped));
+    let mut work = std::pin::pin!(reader.go_on(args.once, config.watcher_poll, stopped));
     tokio::select! {
         done = &mut work => return done,
         told = crate::up::told_to_end() => told?,
@@ -82,7 +82,8 @@ struct Reader {
 impl Reader {
     async fn go_on(
         &mut self,
-        (once, every): (bool, Duration),
+        once: bool,
+        every: Duration,
         mut stopped: watch::Receiver<bool>,
     ) -> Result<()> {
         while !*stopped.borrow() {
@@ -141,13 +142,13 @@ impl Reader {
         for attempt in 1..=MAX_ATTEMPTS {
             let why = match self.run_once(&text, stopped).await? {
                 WatchOutcome::Done => {
-                    self.untold = self.report_attempt(event, (attempt, "done")).err();
+                    self.untold = self.report_attempt(event, attempt, "done").err();
                     return Ok(true);
                 }
                 WatchOutcome::Back { why } => why,
                 WatchOutcome::Untried { .. } | WatchOutcome::Lost => return Ok(false),
             };
-            self.untold = self.report_attempt(event, (attempt, &why)).err();
+            self.untold = self.report_attempt(event, attempt, &why).err();
             if attempt < MAX_ATTEMPTS {
                 if self.untold.is_some() {
                     return Ok(false);
@@ -183,7 +184,7 @@ impl Reader {
         })
     }
 
-    fn report_attempt(&self, event: &Value, (attempt, outcome): (u32, &str)) -> Result<()> {
+    fn report_attempt(&self, event: &Value, attempt: u32, outcome: &str) -> Result<()> {
         if self.as_json {
             let told = json!({
                 "event_id": event["event_id"], "event": event["event"], "kind": event["kind"],

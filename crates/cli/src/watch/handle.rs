@@ -79,7 +79,8 @@ pub(crate) async fn run(args: HandleArgs, here: CommandContext) -> Result<Answer
     }
     Ok(event_environment(
         &event,
-        (&plan.happened, &plan.next),
+        &plan.happened,
+        &plan.next,
         &called,
     ))
 }
@@ -262,7 +263,8 @@ fn question(
 
 fn event_environment(
     event: &HandlerSettings,
-    (happened, next): (&str, &[String]),
+    happened: &str,
+    next: &[String],
     called: &[(&'static str, Value)],
 ) -> Answer {
     let calls: Vec<Value> = called

@@ -54,7 +54,7 @@ pub(super) fn weave(folder: &Path, args: &WeaveArgs) -> Result<WeaveReport> {
     let woven = woven.map_err(too_much)?;
     let changes = woven.tree.changes_since(&target);
     let written = if args.write {
-        write(&git, &base, (&changes, &woven))?;
+        write(&git, &base, &changes, &woven)?;
         Some(changes.len())
     } else {
         None
@@ -93,7 +93,7 @@ fn touched(target: &Tree, members: &[Member]) -> BTreeSet<BlobId> {
 }
 
 /// Changes files of the working tree that are as the commit has them.
-fn write(git: &Git, base: &CommitSha, (changes, woven): (&Changes, &Woven)) -> Result<()> {
+fn write(git: &Git, base: &CommitSha, changes: &Changes, woven: &Woven) -> Result<()> {
     let own = git.changed_since(base)?;
     let dirty: Vec<_> = changes.keys().filter(|path| own.contains(*path)).collect();
     if !dirty.is_empty() {
@@ -115,7 +115,7 @@ fn write(git: &Git, base: &CommitSha, (changes, woven): (&Changes, &Woven)) -> R
     if changes.is_empty() {
         return Ok(());
     }
-    let written = git.change_files(base, (changes, &woven.made));
+    let written = git.change_files(base, changes, &woven.made);
     let place = git.root().display();
     written.with_context(|| format!("changing files in {place}, of which none was changed"))
 }

@@ -44,10 +44,10 @@ pub(super) async fn weave(args: &WeaveArgs, here: &CommandContext) -> Result<Wea
         with_drafts: false,
     };
     let woven = weaver.weave(&ask, SystemClock.now()).await;
-    let woven = woven.map_err(|error| told(error, &ask.repo))?;
+    let woven = woven.map_err(|error| weaving_error(error, &ask.repo))?;
     let is_empty = woven.woven.tree == woven.target;
     if let Some(file) = args.patch.as_ref().filter(|_| !is_empty) {
-        write(&weaver, (&ask, &woven), file).await?;
+        write(&weaver, &ask.repo, &woven, file).await?;
     }
     let pushed = match &args.push {
         Some(branch) => {
@@ -59,15 +59,11 @@ pub(super) async fn weave(args: &WeaveArgs, here: &CommandContext) -> Result<Wea
                 pull: args.pull,
                 words: None,
             };
-            push((&weaver, client), &woven, &to).await?
+            push(&weaver, client, &woven, &to).await?
         }
         None => None,
     };
-    Ok(report(
-        (ask, woven),
-        pushed,
-        (reader.usage().requests, args),
-    ))
+    Ok(report(ask, woven, pushed, reader.usage().requests, args))
 }
 
 /// What to type.
@@ -143,7 +139,7 @@ async fn outside(args: &WeaveArgs, here: &CommandContext) -> Result<Outside> {
     Ok(Outside::new(&here.folder, overlay, upstreams))
 }
 
-fn told(error: weaving::WeavingError, repo: &RepoName) -> anyhow::Error {
+fn weaving_error(error: weaving::WeavingError, repo: &RepoName) -> anyhow::Error {
     match error {
         weaving::WeavingError::NoBranch(..) => {
             let next = "name one that is there with `--base BRANCH`";
@@ -155,9 +151,9 @@ fn told(error: weaving::WeavingError, repo: &RepoName) -> anyhow::Error {
 }
 
 /// Writes the woven change as a patch.
-async fn write(weaver: &Weaver<'_>, (ask, woven): (&Ask, &Weave), file: &Path) -> Result<()> {
-    let contents = weaver.contents(&ask.repo, woven).await;
-    let contents = contents.map_err(|error| told(error, &ask.repo))?;
+async fn write(weaver: &Weaver<'_>, repo: &RepoName, woven: &Weave, file: &Path) -> Result<()> {
+    let contents = weaver.contents(repo, woven).await;
+    let contents = contents.map_err(|error| weaving_error(error, repo))?;
     let changes = woven.woven.tree.changes_since(&woven.target);
     let lacks = |entry: Option<Entry>| {
         entry.is_some_and(|it| it.mode != Mode::Submodule && !contents.contains_key(&it.id))
@@ -176,12 +172,13 @@ async fn write(weaver: &Weaver<'_>, (ask, woven): (&Ask, &Weave), file: &Path) -
 
 /// Pushes what was woven, if there is any and it is of the newest heads still.
 async fn push(
-    (weaver, client): (&Weaver<'_>, Client),
+    weaver: &Weaver<'_>,
+    client: Client,
     woven: &Weave,
     to: &Push,
 ) -> Result<Option<Published>> {
     let moved = weaver.moved(&to.repo, woven, SystemClock.now()).await;
-    let moved = moved.map_err(|error| told(error, &to.repo))?;
+    let moved = moved.map_err(|error| weaving_error(error, &to.repo))?;
     if let Some(first) = moved.first() {
         let what = format!("#{} is not pushed: {}", first.number, first.skip);
         return Err(Error::refused(first.skip.code(), what, first.skip.next()).into());
@@ -218,9 +215,11 @@ fn not_pushed(refused: Refused, to: &Push) -> anyhow::Error {
 }
 
 fn report(
-    (ask, weave): (Ask, Weave),
+    ask: Ask,
+    weave: Weave,
     pushed: Option<Published>,
-    (calls, args): (u64, &WeaveArgs),
+    calls: u64,
+    args: &WeaveArgs,
 ) -> WeaveReport {
     let files = weave.woven.tree.changes_since(&weave.target).len();
     let named = weave.taken.iter().map(|taken| Named {

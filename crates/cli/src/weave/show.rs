@@ -79,7 +79,7 @@ pub(super) fn answer(report: &WeaveReport) -> Answer {
     });
     let lines = lines.chain(skipped).chain(arrangement(report));
     let lines = lines.chain(results(report));
-    lines.fold(Answer::new(told(report)), Answer::line)
+    lines.fold(Answer::new(to_json(report)), Answer::line)
 }
 
 /// In which order they were tried, and which of them share files.
@@ -187,14 +187,14 @@ fn counted(count: usize, word: &str) -> String {
     format!("{count} {word}{plural}")
 }
 
-fn told(report: &WeaveReport) -> Value {
+fn to_json(report: &WeaveReport) -> Value {
     let outcomes = &report.woven.outcomes;
     let members = outcomes
         .iter()
         .map(|outcome| member(outcome, report.name(outcome.number)));
     let groups = report.woven.groups.iter();
     let groups = groups.map(|group| json!({ "members": group.members, "shared": group.shared }));
-    let mut told = json!({
+    let mut json = json!({
         "base": report.base,
         "members": members.collect::<Vec<_>>(),
         "order": outcomes.iter().map(|outcome| outcome.number).collect::<Vec<_>>(),
@@ -206,10 +206,10 @@ fn told(report: &WeaveReport) -> Value {
         Some(remote) => of_remote(remote),
         None => json!({ "written": report.written }),
     };
-    if let (Some(told), Value::Object(more)) = (told.as_object_mut(), more) {
-        told.extend(more);
+    if let (Some(fields), Value::Object(more)) = (json.as_object_mut(), more) {
+        fields.extend(more);
     }
-    told
+    json
 }
 
 fn of_remote(remote: &RemoteWeave) -> Value {
@@ -232,7 +232,7 @@ fn of_remote(remote: &RemoteWeave) -> Value {
 
 fn member(outcome: &Outcome, name: &str) -> Value {
     let Outcome { number, verdict } = outcome;
-    let mut told = match verdict {
+    let mut json = match verdict {
         Verdict::In { way, files } => json!({
             "number": number, "verdict": "in", "way": way.to_string(), "files": files,
         }),
@@ -252,9 +252,9 @@ fn member(outcome: &Outcome, name: &str) -> Value {
     };
     // A pull request has no name but its number.
     if !name.is_empty() {
-        told["name"] = name.into();
+        json["name"] = name.into();
     }
-    told
+    json
 }
 
 fn clash(clash: &Clash) -> Value {

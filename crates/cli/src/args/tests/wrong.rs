@@ -675,7 +675,7 @@ fn fault(
     let Err(error) = command.try_get_matches_from_mut(&line) else {
         return fault("it is taken");
     };
-    let told = crate::error::tell_usage(&error, groups::command);
+    let told = crate::error::describe_usage(&error, groups::command);
     let called = match (arg.get_long(), arg.get_value_names()) {
         (Some(long), _) => format!("--{long}"),
         (None, Some([called, ..])) => called.to_string(),

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::ClientHomes;
 use crate::args::mcp::ClientName;
 use crate::error::Error;
+use crate::settings::ClientHomes;
 
 /// Where an entry goes.
 pub(super) struct SettingsFile {

@@ -23,11 +23,7 @@ pub(super) fn read(file: &Path) -> Result<Option<String>> {
 }
 
 /// Replaces the found file with a text. A link stays a link, and the mode of the file stays.
-pub(super) fn write(
-    file: &Path,
-    found: Option<&str>,
-    (text, is_shared): (&str, bool),
-) -> Result<()> {
+pub(super) fn write(file: &Path, found: Option<&str>, text: &str, is_shared: bool) -> Result<()> {
     let target = target(file)?;
     let folder = target.parent().unwrap_or(Path::new("."));
     let folder = if folder.as_os_str().is_empty() {

@@ -31,7 +31,8 @@ pub(super) fn shown(list: &str, started: &EntryCommand, typed: bool) -> String {
 pub(super) fn edit(
     text: &str,
     list: &str,
-    (started, typed): (&EntryCommand, bool),
+    started: &EntryCommand,
+    typed: bool,
     replace: bool,
 ) -> Result<Edit, Unreadable> {
     let root = CstRootNode::parse(text, &READ)

@@ -8,8 +8,8 @@ use domain::wake::ActionableEvent;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::render::{Answer, value};
-use crate::switch::{health, moment, poll};
+use crate::render::{Answer, moment, value};
+use crate::switch::{health, poll};
 
 /// Longest text in a cell, in characters.
 const CELL_CHARS_MAX: usize = 60;

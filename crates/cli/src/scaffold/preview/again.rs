@@ -22,7 +22,8 @@ use crate::site;
 /// The prompt with its ids, as far as files decide: what Gaffer's records told the session besides is not known here.
 pub(super) async fn assembled(
     git: &Git,
-    (name, args): (&str, LayerArgs),
+    name: &str,
+    args: LayerArgs,
     here: &CommandContext,
 ) -> Result<(Prompt, Vec<ArtefactId>)> {
     let client = site::api_client(args.url, here).await?;
@@ -50,7 +51,7 @@ pub(super) async fn assembled(
     let range_description = match args.layer {
         Layer::Narrator => {
             let summed_up = run.as_ref().and_then(|run| run.summed_up.as_ref());
-            range(git, (&source.target, summed_up), &trees.worker)?
+            range(git, &source.target, summed_up, &trees.worker)?
         }
         Layer::Observers
         | Layer::Decider

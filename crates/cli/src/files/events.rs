@@ -27,14 +27,15 @@ pub(crate) async fn run(
     let config = super::settings(&args.config, here)?;
     let backend = Site::load(here).await?.backend;
     if args.append {
-        return to_file(&backend, (&config, args.follow), as_json).await;
+        return to_file(&backend, &config, args.follow, as_json).await;
     }
-    to_stdout(&backend, (args, config.watcher_poll), as_json).await
+    to_stdout(&backend, args, config.watcher_poll, as_json).await
 }
 
 async fn to_stdout(
     backend: &Backend,
-    (args, every): (EventsExportArgs, Duration),
+    args: EventsExportArgs,
+    every: Duration,
     as_json: bool,
 ) -> Result<()> {
     let mut stop = std::pin::pin!(told_to_stop());
@@ -78,11 +79,7 @@ async fn printed(backend: &Backend, after: Option<EventCursor>) -> Result<Option
     }
 }
 
-async fn to_file(
-    backend: &Backend,
-    (config, follow): (&Config, bool),
-    as_json: bool,
-) -> Result<()> {
+async fn to_file(backend: &Backend, config: &Config, follow: bool, as_json: bool) -> Result<()> {
     let mut stop = std::pin::pin!(told_to_stop());
     let mut file = Appending::open(config)?;
     let mut count = file.catch_up(backend).await?;

@@ -62,7 +62,7 @@ impl<'a> Stream<'a> {
                 limit: EVENTS_MAX,
             };
             match self.backend.events_after(&asked).await {
-                Ok(told) => return Ok(self.told(told)),
+                Ok(listed) => return Ok(self.batch(listed)),
                 // A reader that was away for so long goes through all of them once.
                 Err(BackendError::NotNow(not_now)) if not_now.code == "cursor_too_old" => {
                     self.walk = Walk::Whole;
@@ -85,22 +85,22 @@ impl<'a> Stream<'a> {
         let start = before.unwrap_or_else(|| EventCursor::at(Timestamp::MIN));
         let seen = events.iter().map(|(event, _)| event);
         let cursor = start.after(seen, self.backend.now());
-        Ok(self.told(EventList {
+        Ok(self.batch(EventList {
             events,
             cursor,
             more,
         }))
     }
 
-    fn told(&mut self, told: EventList) -> EventBatch {
-        self.cursor = Some(told.cursor.clone());
-        let events = told.events.iter();
+    fn batch(&mut self, listed: EventList) -> EventBatch {
+        self.cursor = Some(listed.cursor.clone());
+        let events = listed.events.iter();
         EventBatch {
             events: events
                 .map(|(event, repo)| message(event, repo.as_deref()))
                 .collect(),
-            cursor: told.cursor,
-            more: told.more,
+            cursor: listed.cursor,
+            more: listed.more,
         }
     }
 }

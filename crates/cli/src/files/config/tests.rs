@@ -18,7 +18,7 @@ const SEED: &str = r#"{
   "zai_command": ["zai", "handle-event"]
 }"#;
 
-const PAGE: &str = include_str!("../../../../../../docs/files.md");
+const PAGE: &str = include_str!("../../../../../docs/files.md");
 
 fn usual() -> Config {
     Config::usual(Path::new("data"))

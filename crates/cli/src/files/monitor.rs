@@ -215,7 +215,7 @@ impl<'a> Monitor<'a> {
         let mut files = Files::open(config)?;
         self.set_silence().await?;
         let round = self.round(&mut files, stopped).await?;
-        let answer = Answer::new(self.told(&round));
+        let answer = Answer::new(self.to_json(&round));
         let answer = round.taken.lines().into_iter().fold(answer, Answer::line);
         let answer = answer.line(format!(
             "{} events were appended to {}.",
@@ -290,7 +290,7 @@ impl<'a> Monitor<'a> {
 
     fn announce(&self) -> Result<()> {
         let Begun { args, config, .. } = self.begun;
-        let answer = Answer::new(self.told(&Round::default())).line(format!(
+        let answer = Answer::new(self.to_json(&Round::default())).line(format!(
             "Jobs are taken from {}, and events go to {}.",
             config.jobs_path.display(),
             config.events_path.display()
@@ -304,7 +304,7 @@ impl<'a> Monitor<'a> {
         render::announcement(&answer, args.json).context("writing the answer")
     }
 
-    fn told(&self, round: &Round) -> Value {
+    fn to_json(&self, round: &Round) -> Value {
         let config = self.begun.config;
         json!({
             "jobs_path": shown(&config.jobs_path), "events_path": shown(&config.events_path),

@@ -170,7 +170,7 @@ fn an_event_that_cannot_be_decided_is_named() {
     let mut tree = repository();
     let path: TreePath = ".jules/exchange/events/pending/a.yml".parse().unwrap();
     for text in ["id: aa11bb\n", "requirement_id: \"\"\n", "["] {
-        let text = format!("{MARK}{}{MARK_END}\n{text}", tag());
+        let text = marked(text, &tag());
         tree.put(path.clone(), Entry::text(&text));
         let result = changes(
             &trees(&tree),

@@ -22,7 +22,7 @@ pub(super) async fn run(args: &DemoArgs) -> Result<()> {
         None => None,
     };
     let stay = async |at| stay(args, at).await;
-    let report = demo::play_pipeline((!args.no_webhooks, keep), shower(args), stay).await?;
+    let report = demo::play_pipeline(!args.no_webhooks, keep, shower(args), stay).await?;
     let mut lines = report.lines();
     lines
         .extend(keep.map(|folder| format!("The repository is in {}: clone it.", folder.display())));

@@ -40,8 +40,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Mutex;
 
 use crate::Client;
-use calls::ToolError;
 use tool::Tool;
+use tool_error::ToolError;
 
 pub use tool_error::ToolRefusal;
 pub use toolset::{Toolset, UnknownToolset};

@@ -2,24 +2,22 @@
 
 use domain::fence::clip;
 use domain::redact::presentable;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::answers::{
     ArtifactsAnswer, CheckResult, Code, Delivered, JobState, JobsAnswer, Merge, PullRequest, Row,
-    waits_for,
+    to_value, waits_for,
 };
-use super::arguments::{self, ApprovePlan, OneJob, Show};
+use super::arguments::{self, ApprovePlan, OneJob, Show, read};
 use super::patch::{self, Change};
 use super::tool::Tool;
-pub(super) use super::tool_error::ToolError;
+use super::tool_error::{SHOWN_MAX, ToolError};
 use super::{deliveries, inbox, insight, mail, sprints, talk, transcripts, waiting};
 use crate::wire::{
     self, ApproveRequest, CancelRequest, InvalidConstraint, JOBS_LIMIT, JobView, MergeRequest,
     RetryRequest,
 };
-use crate::{Answer, Client, in_plain_words};
+use crate::{Answer, Client};
 
 /// Most files in a summary.
 const SUMMARY_FILES_MAX: usize = 20;
@@ -30,9 +28,6 @@ const TREE_FILES_MAX: usize = 500;
 /// How much of a file's change is returned, in bytes: by default, and at most.
 const FILE_BYTES: u32 = 8 * 1024;
 const FILE_BYTES_MAX: u32 = 64 * 1024;
-
-/// How much of a wrong value is shown, in characters.
-pub(super) const SHOWN_MAX: usize = 200;
 
 /// Calls a tool. Only a caller that `waits` gets long polling.
 pub(super) async fn call(
@@ -95,27 +90,6 @@ pub(super) async fn call(
         Tool::SprintStart => sprints::start(client, given).await,
         Tool::SprintAbort => sprints::abort(client, given).await,
     }
-}
-
-pub(super) fn to_value(answer: impl Serialize) -> Result<Value, ToolError> {
-    // Plain fields with text keys always serialize.
-    Ok(serde_json::to_value(answer).unwrap_or_default())
-}
-
-/// Reads arguments, and names the one that is wrong.
-pub(super) fn read<T: DeserializeOwned>(given: Value) -> Result<T, ToolError> {
-    if !given.is_object() {
-        return Err(ToolError::argument(
-            "arguments",
-            "they have to be an object",
-        ));
-    }
-    serde_path_to_error::deserialize(given).map_err(|error| {
-        let path = error.path().to_string();
-        let wrong = in_plain_words(&error.into_inner().to_string());
-        let field = if path == "." { "arguments" } else { &path };
-        ToolError::argument(&presentable(field, SHOWN_MAX), wrong)
-    })
 }
 
 async fn one(client: &Client, OneJob { job_id }: &OneJob) -> Result<JobView, ToolError> {

@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::calls::{ToolError, read, to_value};
+use super::answers::to_value;
+use super::arguments::read;
+use super::tool_error::ToolError;
 use crate::wire::{MailMessage, SendMail, TagMail};
 use crate::{Client, MailOrder};
 

@@ -4,7 +4,7 @@ use domain::fence::is_invisible;
 
 use super::answers::{JobAnswer, MessageLine, MessagesAnswer, RegisteredAnswer};
 use super::arguments;
-use super::calls::ToolError;
+use super::tool_error::ToolError;
 use super::waiting;
 use crate::wire::{MessageView, RegisterRequest};
 use crate::{Answer, Client};

@@ -2,10 +2,12 @@
 
 use domain::redact::presentable;
 
-use super::calls::SHOWN_MAX;
 use super::next;
 use super::tool::Tool;
 use crate::Error;
+
+/// How much of a wrong value is shown, in characters.
+pub(super) const SHOWN_MAX: usize = 200;
 
 /// The status of an unknown token.
 const UNAUTHORIZED: u16 = 401;

@@ -5,7 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::calls::{ToolError, read, to_value};
+use super::answers::to_value;
+use super::arguments::read;
+use super::tool_error::ToolError;
 use super::waiting;
 use crate::wire::{EntryView, TRANSCRIPT_PAGE_MAX, Transcript};
 use crate::{Answer, Client};

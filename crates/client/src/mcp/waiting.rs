@@ -6,7 +6,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::answers::{EventSummary, WaitResult};
 use super::arguments::WaitEvent;
-use super::calls::ToolError;
+use super::tool_error::ToolError;
 use crate::Client;
 use crate::client::EventQuery;
 use crate::wire::{EventPage, WAIT_SECONDS_MAX};

@@ -109,7 +109,8 @@ pub fn real(tree: &Tree, paths: &Paths, name: &str) -> Result<FoundRequirement, 
 pub fn of_trial(
     tree: &Tree,
     paths: &Paths,
-    (name, tag): (&str, &MockTag),
+    name: &str,
+    tag: &MockTag,
 ) -> Result<FoundRequirement, NoRequirement> {
     match real(tree, paths, name) {
         Err(NoRequirement::OfTrial { tag: made_by, .. }) if made_by == *tag => {

@@ -59,7 +59,7 @@ pub(crate) fn measure() -> Result<Vec<Figure>> {
         let ran = run::run(play)?;
         // Only a run with work has the figures of every function.
         metrics = metrics.max(ran.metrics);
-        figures.extend(watched(&ran, &prices, (name, target))?);
+        figures.extend(watched(&ran, &prices, name, target)?);
     }
     let idle = run::run(Play::Idle)?;
     figures.extend(idle_month(&idle, &prices)?);
@@ -76,11 +76,7 @@ fn delivery(prices: &Prices) -> Result<Figure> {
     Ok(Figure::new(SECTION, name, dollars * MILLIONTHS, "u$"))
 }
 
-fn watched(
-    ran: &Ran,
-    prices: &Prices,
-    (name, target): (&str, Option<Target>),
-) -> Result<Vec<Figure>> {
+fn watched(ran: &Ran, prices: &Prices, name: &str, target: Option<Target>) -> Result<Vec<Figure>> {
     let spent = &ran.spent;
     let cost = Cost::from_usage(spent, prices)?;
     let share = MILLIONTHS / spent.job_hours;

@@ -47,8 +47,8 @@ struct Seen {
 pub(crate) fn measure(jobs: u32) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     let (light, heavy) = std::thread::scope(|scope| {
-        let light = scope.spawn(|| simulate_all(jobs, ("light", LIGHT_BYTES)));
-        let heavy = scope.spawn(|| simulate_all(jobs, ("heavy", HEAVY_BYTES)));
+        let light = scope.spawn(|| simulate_all(jobs, "light", LIGHT_BYTES));
+        let heavy = scope.spawn(|| simulate_all(jobs, "heavy", HEAVY_BYTES));
         (light.join(), heavy.join())
     });
     for part in [light, heavy] {
@@ -60,7 +60,7 @@ pub(crate) fn measure(jobs: u32) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-fn simulate_all(jobs: u32, (weight, bytes): (&str, u64)) -> Result<Vec<Figure>> {
+fn simulate_all(jobs: u32, weight: &str, bytes: u64) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for rate in RATES {
         let lives = lives(jobs, rate, MEDIAN_MINUTES);

@@ -89,7 +89,7 @@ async fn everything(places: &Places<'_>) -> Result<Vec<Figure>> {
         figures.extend(measured.with_context(|| subject.name.clone())?);
     }
     figures.push(package::figure(&peers[0])?);
-    figures.extend(tls(places.binaries, (&counter, folder.path())).await?);
+    figures.extend(tls(places.binaries, &counter, folder.path()).await?);
     Ok(figures)
 }
 
@@ -180,7 +180,8 @@ async fn work(subject: &Subject) -> Result<Worked> {
 /// What cryptography adds: one hello by itself, and the start of a function whose connections are opened over TLS.
 async fn tls(
     binaries: &std::path::Path,
-    (counter, folder): (&Counter, &std::path::Path),
+    counter: &Counter,
+    folder: &std::path::Path,
 ) -> Result<Vec<Figure>> {
     let program = binaries.join("hello-tls");
     let without = counter.of_program(&program, "settings").await?;

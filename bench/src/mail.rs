@@ -160,7 +160,7 @@ async fn stored(name: &str, log: &str) -> Result<Vec<Figure>> {
     }
     let figures = |what: &str, samples| {
         let name = format!("{name}, stored: {what}");
-        Spread::from_samples(samples).figures((SECTION, &name), "us", None)
+        Spread::from_samples(samples).figures(SECTION, &name, "us", None)
     };
     let mut all = figures("one more message", sending);
     all.extend(figures("what is unread of one persona", looking));

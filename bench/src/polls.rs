@@ -67,7 +67,7 @@ fn decisions() -> Result<Vec<Figure>> {
         p50: one(all.p50),
         p99: one(all.p99),
     };
-    Ok(spread.figures((SECTION, "observe an unchanged job"), "us", Some(TARGET)))
+    Ok(spread.figures(SECTION, "observe an unchanged job", "us", Some(TARGET)))
 }
 
 /// A job whose session works.
@@ -132,5 +132,5 @@ fn whole_polls() -> Result<Vec<Figure>> {
         Ok::<_, anyhow::Error>(samples)
     })?;
     let name = "whole poll of 60 unchanged jobs, for each session";
-    Ok(Spread::from_samples(samples).figures((SECTION, name), "us", None))
+    Ok(Spread::from_samples(samples).figures(SECTION, name, "us", None))
 }

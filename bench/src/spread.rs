@@ -36,7 +36,8 @@ impl Spread {
     /// Three figures; the mean carries the target.
     pub(crate) fn figures(
         self,
-        (section, name): (&'static str, &str),
+        section: &'static str,
+        name: &str,
         unit: &'static str,
         target: Option<Target>,
     ) -> Vec<Figure> {

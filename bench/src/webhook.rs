@@ -49,12 +49,12 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>> {
     figures.extend(
         theirs
             .valid
-            .figures((SECTION, &figure("verify and parse")), "us", None),
+            .figures(SECTION, &figure("verify and parse"), "us", None),
     );
     figures.extend(
         theirs
             .forged
-            .figures((SECTION, &figure("a forged body")), "us", None),
+            .figures(SECTION, &figure("a forged body"), "us", None),
     );
     Ok(figures)
 }
@@ -106,13 +106,14 @@ fn ours(raw: &[u8]) -> Result<Vec<Figure>> {
         black_box(look());
     });
     let name = |what: &str| format!("24 KB pull_request: {what}");
-    let mut figures = both.figures((SECTION, &name("verify and classify")), "us", Some(TARGET));
+    let mut figures = both.figures(SECTION, &name("verify and classify"), "us", Some(TARGET));
     figures.extend(forged.figures(
-        (SECTION, &name("a forged body, which is never parsed")),
+        SECTION,
+        &name("a forged body, which is never parsed"),
         "us",
         None,
     ));
-    figures.extend(parsed.figures((SECTION, &name("classify alone")), "us", None));
+    figures.extend(parsed.figures(SECTION, &name("classify alone"), "us", None));
     Ok(figures)
 }
 

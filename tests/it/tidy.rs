@@ -123,6 +123,11 @@ fn comments_name_their_subject_on_short_lines() {
 }
 
 #[test]
+fn pages_name_their_subject() {
+    everywhere(prose::subjects);
+}
+
+#[test]
 fn markdown_has_one_sentence_per_line() {
     everywhere(prose::one_sentence_per_line);
 }

@@ -141,7 +141,7 @@ impl CloudTown {
             })
         };
         let (work, ticks) = (doubled(queue), doubled(tick_queue));
-        let records = Arc::new(Witness::new(table, (counters, charges)));
+        let records = Arc::new(Witness::new(table, counters, charges));
         let jules = Arc::new(MemoryJules::new(
             Arc::clone(&told),
             lives,
@@ -288,8 +288,7 @@ impl CloudTown {
             let at = event.observed_at.duration_since(self.began);
             self.attended.push(at);
             self.charge();
-            let about = (&job, event.observed_at);
-            let delay = attend(&self.people, &self.jules, about).await?;
+            let delay = attend(&self.people, &self.jules, &job, event.observed_at).await?;
             self.delays.insert(job, delay);
             self.call_off().await?;
         }

@@ -178,7 +178,7 @@ impl Town {
 
     async fn attend(&mut self, job: JobId, observed_at: Timestamp) -> Result<()> {
         if !self.delays.contains_key(&job) {
-            let delay = attend(&self.backend, &self.jules, (&job, observed_at)).await?;
+            let delay = attend(&self.backend, &self.jules, &job, observed_at).await?;
             self.delays.insert(job.clone(), delay);
             self.over.push_back((self.clock.now(), job));
         }
@@ -310,7 +310,8 @@ pub(super) async fn hand_over(backend: &Backend, place: usize) -> Result<()> {
 pub(super) async fn attend(
     backend: &Backend,
     jules: &MemoryJules,
-    (job, observed_at): (&JobId, Timestamp),
+    job: &JobId,
+    observed_at: Timestamp,
 ) -> Result<f64> {
     let found = backend.must_job(job).await?.value;
     let session = found

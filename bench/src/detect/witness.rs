@@ -38,7 +38,7 @@ struct Body {
 
 impl<R> Witness<R> {
     /// A witness of what is written to these, and of what their calls are charged.
-    pub(super) fn new(records: R, (counters, charges): (Counters, Charges)) -> Self {
+    pub(super) fn new(records: R, counters: Counters, charges: Charges) -> Self {
         Self {
             records,
             events: Mutex::default(),

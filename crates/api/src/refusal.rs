@@ -31,11 +31,7 @@ impl Refused {
     pub(crate) fn new(status: StatusCode, code: &str, detail: &str) -> Self {
         let title = status.canonical_reason().unwrap_or("Refused");
         let detail = presentable(detail, DETAIL_CHARS_MAX);
-        Self(Box::new(Problem::new(
-            status.as_u16(),
-            title,
-            (code, detail),
-        )))
+        Self(Box::new(Problem::new(status.as_u16(), title, code, detail)))
     }
 
     /// Refuses an invalid field, parameter or header.

@@ -3,10 +3,10 @@
 
 mod answers;
 mod arguments;
-mod calls;
 mod deliveries;
 mod inbox;
 mod insight;
+mod jobs;
 mod mail;
 mod next;
 mod patch;
@@ -15,6 +15,7 @@ mod sprints;
 mod talk;
 mod tool;
 mod tool_error;
+mod tools;
 mod toolset;
 mod transcripts;
 mod waiting;
@@ -40,8 +41,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Mutex;
 
 use crate::Client;
-use calls::ToolError;
 use tool::Tool;
+use tool_error::ToolError;
 
 pub use tool_error::ToolRefusal;
 pub use toolset::{Toolset, UnknownToolset};
@@ -143,11 +144,13 @@ impl Server {
     /// Calls a listed tool by its name. The result is for the caller to read, also when it failed; `None` when there
     /// is no such tool.
     pub async fn call(&self, name: &str, arguments: Value) -> Option<CallToolResult> {
-        let tool = Tool::named(name).filter(|tool| self.shows(*tool))?;
+        let tool = tools::named(name).filter(|tool| self.shows(tool))?;
         Some(match self.perform(tool, arguments).await {
             Ok(value) => CallToolResult::structured(value),
             // Without a structure: clients check it against the schema of what works.
-            Err(failed) => CallToolResult::error(vec![ContentBlock::text(failed.for_agents(tool))]),
+            Err(failed) => {
+                CallToolResult::error(vec![ContentBlock::text(failed.for_agents(tool.name))])
+            }
         })
     }
 
@@ -157,12 +160,12 @@ impl Server {
         name: &str,
         arguments: Value,
     ) -> Option<Result<Value, ToolRefusal>> {
-        let tool = Tool::named(name)?;
+        let tool = tools::named(name)?;
         let done = self.perform(tool, arguments).await;
-        Some(done.map_err(|failed| failed.refusal(tool)))
+        Some(done.map_err(|failed| failed.refusal(tool.name)))
     }
 
-    async fn perform(&self, tool: Tool, arguments: Value) -> Result<Value, ToolError> {
+    async fn perform(&self, tool: &Tool, arguments: Value) -> Result<Value, ToolError> {
         let mut called = self.once(tool, arguments.clone()).await;
         if called.as_ref().is_err_and(ToolError::is_locked_out) {
             // Nothing was done; the token may have been replaced since the API was found.
@@ -172,9 +175,9 @@ impl Server {
         called
     }
 
-    async fn once(&self, tool: Tool, arguments: Value) -> Result<Value, ToolError> {
+    async fn once(&self, tool: &Tool, arguments: Value) -> Result<Value, ToolError> {
         let client = self.client().await.map_err(ToolError::NoClient)?;
-        calls::call(tool, arguments, (&client, self.waits)).await
+        tool.carry_out(&client, arguments, self.waits).await
     }
 
     async fn client(&self) -> Result<Client, String> {
@@ -188,39 +191,37 @@ impl Server {
     }
 
     /// Whether a tool is in the list.
-    fn shows(&self, tool: Tool) -> bool {
-        tool.toolset()
-            .is_none_or(|set| self.toolsets.contains(&set))
+    fn shows(&self, tool: &Tool) -> bool {
+        tool.toolset.is_none_or(|set| self.toolsets.contains(&set))
     }
 
     /// The descriptions of the listed tools.
     fn listed(&self) -> impl Iterator<Item = &'static rmcp::model::Tool> + '_ {
-        let all = Tool::ALL.into_iter().zip(tool::described());
-        let shown = all.filter(|(tool, _)| self.shows(*tool));
+        let all = tools::all().zip(tools::described());
+        let shown = all.filter(|(tool, _)| self.shows(tool));
         shown.map(|(_, described)| described)
     }
 
     /// The names of the tools that are in the list.
     pub fn tools(&self) -> Vec<&'static str> {
-        let shown = Tool::ALL.into_iter().filter(|tool| self.shows(*tool));
-        shown.map(Tool::name).collect()
+        let shown = tools::all().filter(|tool| self.shows(tool));
+        shown.map(|tool| tool.name).collect()
     }
 
     /// The names of the tools that are always listed.
     pub fn usual_tools() -> Vec<&'static str> {
-        let all = Tool::ALL.into_iter();
-        let usual = all.filter(|tool| tool.toolset().is_none());
-        usual.map(Tool::name).collect()
+        let usual = tools::all().filter(|tool| tool.toolset.is_none());
+        usual.map(|tool| tool.name).collect()
     }
 
     /// The names of all tools, shown or not.
     pub fn every_tool() -> Vec<&'static str> {
-        Tool::ALL.into_iter().map(Tool::name).collect()
+        tools::all().map(|tool| tool.name).collect()
     }
 
     fn no_such_tool(&self, name: &str) -> ErrorData {
         let shown = domain::redact::presentable(name, 80);
-        let message = match Tool::named(name).and_then(Tool::toolset) {
+        let message = match tools::named(name).and_then(|tool| tool.toolset) {
             Some(set) => format!(
                 "the tool `{shown}` is in the toolset `{set}`, which was not asked for: the operator of this server adds `--toolset {set}` to its command, or `/mcp?toolsets={set}` is its address"
             ),
@@ -259,7 +260,7 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let calling = self.call(&request.name, arguments);
-        let called = if Tool::named(&request.name).is_some_and(Tool::waits) {
+        let called = if tools::named(&request.name).is_some_and(Tool::waits) {
             // Stop working for a caller who has hung up.
             tokio::select! {
                 called = calling => called,

@@ -263,7 +263,7 @@ fn text_from_outside_stays_text() {
             std::slice::from_ref(&view.card),
             &[Trouble::failure(*words, *words)],
         );
-        let problem = Problem::new(409, *words, (words, *words));
+        let problem = Problem::new(409, *words, words, *words);
         let typed = [("reason", *words)];
         let refusal = refusal(&frame(true), &problem, ("/dashboard", &typed)).unwrap();
         let delivery_id = view.card.id.clone();

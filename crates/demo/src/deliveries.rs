@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use client::wire::{ApproveDelivery, DeliveryCard, VerdictRequest};
 use client::{Client, DeliveryQuery};
-use domain::delivery::Verdict;
+use domain::delivery::{Checkpoints, Phase, ReviewBy, Rules, Verdict};
 use engine::machine::SystemClock;
 use engine::ports::Clock;
 use sandbox::agent::Received;
@@ -17,10 +17,11 @@ use serde_json::Value;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::stage::{Address, Play, SHOP, SITE, Stage};
+use crate::jobs::{self, SITE};
+use crate::stage::{AGENT, Address, Play, SHOP, Stage};
 
 /// The label of issues that become deliveries.
-pub(super) const LABEL: &str = "gaffer";
+const LABEL: &str = "gaffer";
 
 /// The whole story takes less than a minute; a machine that needs more than this has stopped.
 const STORY_WITHIN: Duration = Duration::from_secs(120);
@@ -76,7 +77,7 @@ where
     S: Future<Output = Result<()>>,
 {
     let began = tokio::time::Instant::now();
-    let stage = Stage::set(webhooks, Play::Deliveries).await?;
+    let stage = Stage::set(webhooks, &play()?).await?;
     let received = stage.sandbox.agents().subscribe();
     let reviewing = tokio::spawn(review(received, stage.client.clone()));
     show(
@@ -90,6 +91,19 @@ where
     stay(stage.address()).await?;
     stage.clear().await;
     Ok(report)
+}
+
+/// Three issues that become deliveries. Each session plans, works, opens a pull request and is done.
+fn play() -> Result<Play> {
+    Ok(Play {
+        deliveries: Rules {
+            label: Some(LABEL.parse().context("naming the label")?),
+            checkpoints: Checkpoints::at(&[Phase::Plan]).context("naming the checkpoints")?,
+            review_by: Some(ReviewBy::Agent),
+            ..Rules::default()
+        },
+        ..Play::new(jobs::scenario(Vec::new()))
+    })
 }
 
 fn open(stage: &Stage) -> Vec<(&'static str, u64)> {
@@ -231,7 +245,7 @@ fn collect(stage: &Stage, issues: &[(&'static str, u64)], took: Duration) -> Del
         merged: counters.merges,
         comments_max: comments.max().unwrap_or_default(),
         rounds: usize::try_from(counters.messages).unwrap_or(usize::MAX),
-        wakes: stage.sandbox.agents().received(crate::stage::AGENT).len(),
+        wakes: stage.sandbox.agents().received(AGENT).len(),
         seconds: (took.as_secs_f64() * 100.0).round() / 100.0,
     }
 }

@@ -2,6 +2,7 @@
 
 mod agent;
 mod deliveries;
+mod jobs;
 mod pipeline;
 mod report;
 mod sprint;
@@ -18,7 +19,7 @@ pub use pipeline::{PipelineReport, play_pipeline};
 pub use report::Report;
 pub use sprint::{SprintReport, play_sprint};
 pub use stage::Address;
-use stage::{Play, Stage};
+use stage::Stage;
 
 /// The whole story takes about twenty seconds; a machine that needs more than this has stopped.
 const STORY_WITHIN: Duration = Duration::from_secs(90);
@@ -29,7 +30,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(150);
 /// Plays the story, with GitHub's webhooks or without. `show` gets a line for each thing to show on the way.
 pub async fn play(webhooks: bool, mut show: impl FnMut(&str) -> Result<()>) -> Result<Report> {
     let began = tokio::time::Instant::now();
-    let stage = Stage::set(webhooks, Play::Jobs).await?;
+    let stage = Stage::set(webhooks, &jobs::play()).await?;
     let answering = tokio::spawn(agent::answer(
         stage.sandbox.agents().subscribe(),
         stage.client.clone(),
@@ -42,7 +43,7 @@ pub async fn play(webhooks: bool, mut show: impl FnMut(&str) -> Result<()>) -> R
     let watched = tokio::time::timeout(STORY_WITHIN, watch(&stage, &jobs, show)).await;
     let has_ended = watched.is_ok();
     watched.unwrap_or(Ok(()))?;
-    let report = report::collect(&stage, &jobs, (began.elapsed(), has_ended)).await;
+    let report = report::collect(&stage, &jobs, began.elapsed(), has_ended).await;
     answering.abort();
     stage.clear().await;
     report
@@ -50,7 +51,7 @@ pub async fn play(webhooks: bool, mut show: impl FnMut(&str) -> Result<()>) -> R
 
 async fn hand_over(stage: &Stage) -> Result<Vec<String>> {
     let mut jobs = Vec::new();
-    for (repo, prompt) in stage::PROMPTS {
+    for (repo, prompt) in jobs::PROMPTS {
         let order = CreateJob {
             repo: repo.parse().context("reading the demo's repository")?,
             branch: None,

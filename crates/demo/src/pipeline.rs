@@ -2,7 +2,7 @@
 //! implemented and tidied away. They hand work on by files, and each file comes in by a pull request.
 
 mod report;
-pub(super) mod repository;
+mod repository;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use domain::ids::{PipelineId, RepoName};
 
 pub use report::PipelineReport;
 
-use crate::stage::{Address, Play, SHOP, Stage};
+use crate::stage::{Address, SHOP, Stage};
 
 /// The whole story takes less than a minute; a machine that needs more than this has stopped.
 const STORY_WITHIN: Duration = Duration::from_secs(180);
@@ -26,7 +26,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// each thing to show on the way; `stay` is awaited before all of it is thrown away, with the address and the token of
 /// the API.
 pub async fn play_pipeline<S>(
-    (webhooks, keep): (bool, Option<&Path>),
+    webhooks: bool,
+    keep: Option<&Path>,
     mut show: impl FnMut(&str) -> Result<()>,
     stay: impl FnOnce(Address) -> S,
 ) -> Result<PipelineReport>
@@ -34,7 +35,7 @@ where
     S: Future<Output = Result<()>>,
 {
     let began = tokio::time::Instant::now();
-    let stage = Stage::set(webhooks, Play::Pipeline).await?;
+    let stage = Stage::set(webhooks, &repository::play()).await?;
     show(
         "A repository with `.jlo/`, and agents that know nothing but their prompt and their branch.",
     )?;
@@ -45,7 +46,7 @@ where
     let watched = tokio::time::timeout(STORY_WITHIN, watch(&stage, &run, show)).await;
     let has_ended = watched.is_ok();
     watched.unwrap_or(Ok(()))?;
-    let report = report::collect(&stage, &run, (began.elapsed(), has_ended)).await?;
+    let report = report::collect(&stage, &run, began.elapsed(), has_ended).await?;
     if let Some(folder) = keep {
         let kept = stage.sandbox.github().keep(SHOP, folder);
         kept.with_context(|| format!("leaving the repository in {}", folder.display()))?;

@@ -55,7 +55,8 @@ pub struct Report {
 pub(super) async fn collect(
     stage: &Stage,
     jobs: &[String],
-    (took, has_ended): (Duration, bool),
+    took: Duration,
+    has_ended: bool,
 ) -> Result<Report> {
     // The counters come first: what follows asks the sandbox too.
     let counters = stage.sandbox.counters();

@@ -2,7 +2,7 @@
 //! request. Who conflicts is told by mail and in the session, mends it, and comes in with the next weave.
 
 mod report;
-pub(super) mod repository;
+mod repository;
 mod telling;
 
 use std::time::Duration;
@@ -14,7 +14,7 @@ use sandbox::github::PullState;
 
 pub use report::SprintReport;
 
-use crate::stage::{Address, Play, SHOP, Stage};
+use crate::stage::{Address, SHOP, Stage};
 use repository::NUMBER;
 use telling::Teller;
 
@@ -35,7 +35,7 @@ where
     S: Future<Output = Result<()>>,
 {
     let began = tokio::time::Instant::now();
-    let stage = Stage::set(webhooks, Play::Sprint).await?;
+    let stage = Stage::set(webhooks, &repository::play()).await?;
     let repo: RepoName = SHOP.parse().context("reading the demo's repository")?;
     show(
         "A repository with five personas: each works in a session of its own, and all of them at once.",
@@ -54,7 +54,7 @@ where
     let watched = tokio::time::timeout(STORY_WITHIN, watch(&stage, &repo, show)).await;
     let has_ended = watched.is_ok();
     watched.unwrap_or(Ok(()))?;
-    let report = report::collect(&stage, &repo, (began.elapsed(), has_ended)).await?;
+    let report = report::collect(&stage, &repo, began.elapsed(), has_ended).await?;
     stay(stage.address()).await?;
     stage.clear().await;
     Ok(report)

@@ -1,4 +1,4 @@
-//! The demo's stage: a sandbox with its stories, and a Gaffer in a folder of its own that is thrown away afterwards.
+//! The demo's stage: a sandbox with a story, and a Gaffer in a folder of its own that is thrown away afterwards.
 
 use std::collections::BTreeMap;
 
@@ -6,65 +6,55 @@ use agents::HostRule;
 use anyhow::{Context, Result};
 use client::Client;
 use domain::account::{Account, Health, ListWeight, Pace};
-use domain::delivery::{Checkpoints, Phase, ReviewBy, Rules};
+use domain::delivery::Rules;
 use domain::effect::CALL_TIMEOUT;
 use domain::governor::Limits;
+use domain::pipeline::PipelineRules;
 use domain::policy::{MergePolicy, PlanApproval, Policy, Source, Timing};
 use engine::backend::{Backend, IndexEntry};
 use engine::keys;
 use engine::settings::Agent;
 use jiff::SignedDuration;
-use sandbox::github::{CheckSetup, CiSetup, DEFAULT_TOKEN, Outcome, RepoSetup};
-use sandbox::story::{Step, Story};
+use sandbox::github::DEFAULT_TOKEN;
 use sandbox::{DEFAULT_KEY, Options, Sandbox, Scenario, WebhookTarget};
 use secrecy::{ExposeSecret, SecretString};
 use server::{LoopIntervals, Running, Settings};
 use tempfile::TempDir;
 
-use crate::deliveries::LABEL;
-use crate::pipeline::repository as pipeline;
-use crate::sprint::repository as sprint;
-
 /// The agent's name.
 pub(super) const AGENT: &str = "demo";
 
-/// Where the first two jobs work.
+/// The repository of every story.
 pub(super) const SHOP: &str = "acme/shop";
-/// Where the third works: its checks fail on the first head of every branch.
-pub(super) const SITE: &str = "acme/site";
-
-/// The three jobs.
-pub(super) const PROMPTS: [(&str, &str); 3] = [
-    (SHOP, "Add a search box (it will ask which library to use)"),
-    (
-        SHOP,
-        "Rewrite the cart (its plan needs approval, and it gets stuck once)",
-    ),
-    (SITE, "Fix the footer (its checks fail first)"),
-];
 
 /// Signs the demo's webhooks; both ends are in this process.
 const WEBHOOK_SECRET: &str = "a secret between two sockets of one process";
 
-/// What is played.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Play {
-    /// Three jobs.
-    Jobs,
-    /// Three issues that become deliveries.
-    Deliveries,
-    /// A repository whose pipeline runs by itself.
-    Pipeline,
-    /// A sprint of five personas.
-    Sprint,
+/// Shortest time between two writes of a story with many: only GitHub itself wants them spread over minutes.
+pub(super) const BETWEEN_MANY_WRITES: SignedDuration = SignedDuration::from_millis(100);
+
+/// What is played: the world of the sandbox, and how Gaffer works on each of its repositories.
+pub(super) struct Play {
+    pub(super) scenario: Scenario,
+    pub(super) policy: Policy,
+    pub(super) deliveries: Rules,
+    pub(super) pipeline: Option<PipelineRules>,
+    pub(super) between_writes: SignedDuration,
 }
 
 impl Play {
-    /// The repositories that it is about.
-    fn repos(self) -> &'static [&'static str] {
-        match self {
-            Self::Jobs | Self::Deliveries => &[SHOP, SITE],
-            Self::Pipeline | Self::Sprint => &[SHOP],
+    /// A story whose changes are merged on green, and whose plans the agent approves.
+    pub(super) fn new(scenario: Scenario) -> Self {
+        Self {
+            scenario,
+            policy: Policy {
+                merge: MergePolicy::OnGreen,
+                plan_approval: PlanApproval::Agent,
+                ..Policy::default()
+            },
+            deliveries: Rules::default(),
+            pipeline: None,
+            between_writes: server::BETWEEN_WRITES,
         }
     }
 }
@@ -88,8 +78,8 @@ pub(super) struct Stage {
 
 impl Stage {
     /// Starts the sandbox and Gaffer on free ports.
-    pub(super) async fn set(webhooks: bool, play: Play) -> Result<Self> {
-        let sandbox = Sandbox::start(Options::real_time(scenario(play)))
+    pub(super) async fn set(webhooks: bool, play: &Play) -> Result<Self> {
+        let sandbox = Sandbox::start(Options::real_time(play.scenario.clone()))
             .await
             .context("starting the sandbox")?;
         let folder = tempfile::Builder::new()
@@ -114,10 +104,7 @@ impl Stage {
             token: None,
             rhythm: LoopIntervals::default(),
             call_timeout: CALL_TIMEOUT,
-            between_writes: match play {
-                Play::Jobs | Play::Deliveries => server::BETWEEN_WRITES,
-                Play::Pipeline | Play::Sprint => pipeline::BETWEEN_WRITES,
-            },
+            between_writes: play.between_writes,
         };
         let gaffer = server::start(data, settings).await?;
         let url = format!("http://{}", gaffer.addr);
@@ -163,7 +150,7 @@ fn secrets() -> BTreeMap<String, SecretString> {
 }
 
 /// What a person would type: an account, an agent and two sources that merge on green, all with short waits.
-async fn furnish(backend: &Backend, sandbox: &Sandbox, play: Play) -> Result<()> {
+async fn furnish(backend: &Backend, sandbox: &Sandbox, play: &Play) -> Result<()> {
     let now = backend.now();
     let name = "default".parse().context("naming the account")?;
     let pace = Pace {
@@ -216,16 +203,16 @@ async fn furnish(backend: &Backend, sandbox: &Sandbox, play: Play) -> Result<()>
         },
     );
     backend.commit(unit).await.context("furnishing the demo")?;
-    for &repo in play.repos() {
+    for repo in &play.scenario.repos {
         backend
-            .save_source(None, &source(repo, (&account, &agent), play)?)
+            .save_source(None, &source(&repo.full_name, &account, &agent, play)?)
             .await
             .context("adding a source to the demo")?;
     }
     Ok(())
 }
 
-fn source(repo: &str, (account, agent): (&Account, &Agent), play: Play) -> Result<Source> {
+fn source(repo: &str, account: &Account, agent: &Agent, play: &Play) -> Result<Source> {
     let seconds = SignedDuration::from_secs;
     Ok(Source {
         repo: repo.parse().context("naming the repository")?,
@@ -234,14 +221,7 @@ fn source(repo: &str, (account, agent): (&Account, &Agent), play: Play) -> Resul
         agent: Some(agent.name.clone()),
         paused: false,
         branch: Some("main".parse().context("naming the branch")?),
-        policy: match play {
-            Play::Sprint => sprint::policy(),
-            Play::Jobs | Play::Deliveries | Play::Pipeline => Policy {
-                merge: MergePolicy::OnGreen,
-                plan_approval: PlanApproval::Agent,
-                ..Policy::default()
-            },
-        },
+        policy: play.policy.clone(),
         timing: Timing {
             stuck_after: seconds(4),
             stuck_after_queued: seconds(10),
@@ -253,117 +233,7 @@ fn source(repo: &str, (account, agent): (&Account, &Agent), play: Play) -> Resul
             pull_poll: seconds(1),
             ..Timing::default()
         },
-        pipeline: (play == Play::Pipeline).then(pipeline::rules),
-        deliveries: match play {
-            Play::Jobs | Play::Sprint => Rules::default(),
-            Play::Pipeline => pipeline::deliveries(),
-            Play::Deliveries => Rules {
-                label: Some(LABEL.parse().context("naming the label")?),
-                checkpoints: Checkpoints::at(&[Phase::Plan]).context("naming the checkpoints")?,
-                review_by: Some(ReviewBy::Agent),
-                ..Rules::default()
-            },
-        },
+        pipeline: play.pipeline.clone(),
+        deliveries: play.deliveries.clone(),
     })
-}
-
-fn scenario(play: Play) -> Scenario {
-    let stories = match play {
-        Play::Pipeline => return pipeline::scenario(),
-        Play::Sprint => return sprint::scenario(),
-        Play::Jobs => stories(),
-        // Each session plans, works, opens a pull request and is done.
-        Play::Deliveries => Vec::new(),
-    };
-    let green = |name: &str, seconds| CheckSetup {
-        takes: SignedDuration::from_secs(seconds),
-        ..CheckSetup::new(name, Outcome::Success)
-    };
-    let fails_first = CheckSetup {
-        log: "error: the footer is 3 pixels too low".to_owned(),
-        ..CheckSetup::new("test", Outcome::FailsFirst(1))
-    };
-    let shop = RepoSetup::new(SHOP).with_ci(CiSetup {
-        checks: vec![green("build", 2), green("test", 3)],
-        ..CiSetup::default()
-    });
-    let site = RepoSetup::new(SITE).with_ci(CiSetup {
-        checks: vec![green("build", 1), fails_first],
-        ..CiSetup::default()
-    });
-    Scenario {
-        repos: vec![shop, site],
-        stories,
-        ..Scenario::default()
-    }
-}
-
-fn stories() -> Vec<Story> {
-    let second = SignedDuration::from_secs(1);
-    let work = |title: &str| Step::Progress {
-        after: second,
-        title: title.to_owned(),
-        description: String::new(),
-        files: Vec::new(),
-        command: None,
-        media_bytes: 0,
-    };
-    let open = || Step::OpenPull {
-        after: second,
-        files: Vec::new(),
-        draft: false,
-    };
-    let done = || Step::Complete {
-        after: second,
-        no_change: false,
-    };
-    let story = |matches: &str, steps| Story {
-        matches: matches.to_owned(),
-        steps,
-        ..Story::default()
-    };
-    let ask = Step::Ask {
-        after: second,
-        text: "There are two search libraries in the tree. Which one shall I use?".to_owned(),
-    };
-    let plan = Step::Plan {
-        after: second,
-        steps: vec![
-            "Move the cart's state".to_owned(),
-            "Rewrite the view".to_owned(),
-            "Run the tests".to_owned(),
-        ],
-    };
-    vec![
-        story(
-            "search box",
-            vec![
-                work("Looking around"),
-                ask,
-                work("Building the box"),
-                open(),
-                done(),
-            ],
-        ),
-        story(
-            "cart",
-            vec![
-                plan,
-                work("Moving the state"),
-                Step::Stall { after: second },
-                work("Rewriting the view"),
-                open(),
-                done(),
-            ],
-        ),
-        story(
-            "footer",
-            vec![
-                work("Looking around"),
-                work("Moving the footer"),
-                open(),
-                done(),
-            ],
-        ),
-    ]
 }

@@ -373,7 +373,7 @@ fn workstreams(reader: &mut Reader<'_>, root: &dyn TableLike) -> BTreeMap<Stream
             continue;
         };
         let keys = ["enabled", "observers", "deciders"];
-        if let Some(table) = reader.subsection((section, "workstreams."), name, &keys) {
+        if let Some(table) = reader.subsection(section, "workstreams.", name, &keys) {
             let settings = Workstream {
                 enabled: reader.boolean(table, "enabled").unwrap_or(true),
                 observers: reader.roles(table, "observers"),

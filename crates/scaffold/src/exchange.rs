@@ -1,9 +1,12 @@
 //! What waits in the exchange of a repository: events, requirements, and when the last summary was made.
 
+mod labels;
+mod line;
 mod named;
 mod removal;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 use domain::delivery::{
     CRITERIA_BYTES_MAX, CRITERIA_MAX, CRITERION_CHARS_MAX, DESCRIPTION_BYTES_MAX,
@@ -18,15 +21,17 @@ use jiff::tz::TimeZone;
 
 use crate::config::{Config, Scheduled};
 use crate::layout::{CONTROL, Paths, SYSTEM};
-use crate::mock;
-use crate::prompt::material;
 use crate::tree::{Tree, TreePath};
 use crate::yaml::{self, Node};
 
-pub use crate::prompt::material::Label;
+pub use labels::{Label, labels};
+pub(crate) use labels::{is_slug, label_names};
+pub(crate) use line::{replaced, with_requirement};
 pub(crate) use named::nearest_requirement;
 pub use named::{NoRequirement, named, of_trial, real};
 pub use removal::removal;
+pub(crate) use trial::marked;
+pub use trial::trial_of;
 
 /// What is shown of a title, in characters. A delivery takes one more, which is the mark of the cut.
 const TITLE_CHARS_MAX: usize = domain::delivery::TITLE_CHARS_MAX - 1;
@@ -34,20 +39,34 @@ const TITLE_CHARS_MAX: usize = domain::delivery::TITLE_CHARS_MAX - 1;
 /// How many events a requirement is linked with: what Gaffer removes with it is a short list.
 const EVENTS_MAX: usize = 24;
 
-/// The events that no decider has seen, the oldest first. Those of trial runs are left out.
+/// The events that no decider has seen, the oldest first, so that none waits for ever. Those of trial runs are left out.
 pub fn pending(tree: &Tree, paths: &Paths) -> Vec<TreePath> {
-    let events = material::pending(tree, paths).into_iter();
+    let events = pending_with_trials(tree, paths).into_iter();
     events.filter(|path| is_real(tree, path)).collect()
+}
+
+/// The same with those of trial runs.
+pub(crate) fn pending_with_trials(tree: &Tree, paths: &Paths) -> Vec<TreePath> {
+    let files = tree.below(&paths.pending).map(|(path, _)| path);
+    let files = files.filter(|path| path.as_str().ends_with(".yml"));
+    let mut events: Vec<_> = files
+        .map(|path| {
+            let node = parsed(tree, path);
+            let created = node
+                .as_ref()
+                .and_then(|node| node.get("created_at")?.text());
+            // One that cannot be read is not older than those that can.
+            let created = created.map_or("~".to_owned(), str::to_owned);
+            (created, path.clone())
+        })
+        .collect();
+    events.sort();
+    events.into_iter().map(|(_, path)| path).collect()
 }
 
 /// Whether no trial run made a file up.
 pub(crate) fn is_real(tree: &Tree, path: &TreePath) -> bool {
-    mock::trial_of(tree, path).is_none()
-}
-
-/// The labels that a requirement can have, with how they look on GitHub.
-pub fn labels(tree: &Tree, paths: &Paths) -> Vec<Label> {
-    material::labels_with_looks(tree, paths)
+    trial_of(tree, path).is_none()
 }
 
 /// The requirements of all streams, in order of path, without those of trial runs. What cannot be read is left out: the doctor names
@@ -100,7 +119,7 @@ pub fn requirement(tree: &Tree, paths: &Paths, path: &TreePath) -> Option<FoundR
 
 /// A label that the repository has, else none: no requirement makes a new one up.
 fn known_label(tree: &Tree, paths: &Paths, label: &str) -> String {
-    let mut known = material::labels(tree, paths).into_iter();
+    let mut known = label_names(tree, paths).into_iter();
     known.find(|known| known == label).unwrap_or_default()
 }
 

@@ -13,7 +13,6 @@ use serde::Serialize;
 use crate::config::{self, Config, Scheduled};
 use crate::exchange;
 use crate::layout::{Layout, LayoutError, streams};
-use crate::prompt::material;
 use crate::tree::{Tree, TreePath};
 use crate::yaml::{self, Node};
 
@@ -142,7 +141,7 @@ pub fn inspect(
         path: paths.changes.to_owned(),
         created_at: exchange::summed_up_at(worker, paths),
     });
-    let pending = material::pending(worker, paths);
+    let pending = exchange::pending_with_trials(worker, paths);
     let events = Events {
         pending: reader.each(pending.iter(), event),
         decided: reader.each(artefacts(worker, &paths.decided), event),

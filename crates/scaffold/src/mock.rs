@@ -13,29 +13,14 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
 
 use crate::assets;
-use crate::exchange;
+use crate::exchange::{self, marked, replaced, trial_of, with_requirement};
 use crate::layout::{Layout, LayoutError, Paths};
-use crate::prompt::{Ask, PromptError, Trees, checked, material, paths_of};
-use crate::tree::{Tree, TreePath};
+use crate::prompt::{Ask, PromptError, Trees, checked, paths_of};
+use crate::tree::{Change, Tree, TreePath};
 use crate::yaml;
-
-/// What the first line of a file that is made up begins with. Only this line makes it part of a trial run: others may name one.
-const MARK: &str = "# Gaffer made this file up for the trial run ";
-
-/// How that line ends.
-const MARK_END: &str = ".";
 
 /// The numbers of an innovator's proposals, as their files are called.
 const NUMBERS: [&str; 3] = ["one", "two", "three"];
-
-/// One file that is to be other than it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
-    /// It has this text, whether it was there or not.
-    Write(TreePath, String),
-    /// It is gone.
-    Remove(TreePath),
-}
 
 /// Why nothing can be made up.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -125,15 +110,8 @@ pub fn unplanned(tree: &Tree, paths: &Paths, tag: &MockTag) -> Vec<TreePath> {
 
 /// The events of a trial run that wait for its decider.
 pub fn pending(tree: &Tree, paths: &Paths, tag: &MockTag) -> Vec<TreePath> {
-    let events = material::pending(tree, paths).into_iter();
+    let events = exchange::pending_with_trials(tree, paths).into_iter();
     events.filter(|path| is_of(tree, path, tag)).collect()
-}
-
-/// The trial run that made a file up, by its first line; none for what is real.
-pub fn trial_of(tree: &Tree, path: &TreePath) -> Option<MockTag> {
-    let line = tree.text(path.as_str())?.lines().next()?;
-    let tag = line.strip_prefix(MARK)?.strip_suffix(MARK_END)?;
-    tag.parse().ok()
 }
 
 fn is_of(tree: &Tree, path: &TreePath, tag: &MockTag) -> bool {
@@ -261,7 +239,7 @@ impl Trial<'_> {
         more: [(&'static str, Value); N],
     ) -> Result<String, MockError> {
         let text = self.filled(name, more)?;
-        Ok(format!("{MARK}{}{MARK_END}\n{text}", self.tag))
+        Ok(marked(&text, self.tag))
     }
 
     /// An asset with the values of this run in it.
@@ -297,29 +275,4 @@ fn fill(name: &str, source: &str, values: Value) -> Result<String, Error> {
     environment
         .template_from_named_str(name, source)?
         .render(values)
-}
-
-/// An event's text with its requirement, or with none. Both names of the key are known.
-pub(crate) fn with_requirement(text: &str, requirement: &str) -> Option<String> {
-    let value = format!("\"{requirement}\"");
-    replaced(text, "requirement_id", &value).or_else(|| replaced(text, "issue_id", &value))
-}
-
-/// A text with another value in the line of a key, which stands at the line's beginning. Every other byte stays.
-fn replaced(text: &str, key: &str, value: &str) -> Option<String> {
-    let is_line = |line: &str| {
-        let rest = line.strip_prefix(key);
-        rest.is_some_and(|rest| rest.starts_with(':'))
-    };
-    let mut found = false;
-    let lines = text.split_inclusive('\n').map(|line| {
-        if found || !is_line(line) {
-            return line.to_owned();
-        }
-        found = true;
-        let end = line.trim_end_matches(['\r', '\n']).len();
-        format!("{key}: {value}{}", &line[end..])
-    });
-    let text: String = lines.collect();
-    found.then_some(text)
 }

@@ -62,7 +62,7 @@ impl PersonaFile {
             emoji: line(&file, &node, "emoji", EMOJI_CHARS_MAX)?,
             description: line(&file, &node, "description", DESCRIPTION_CHARS_MAX)?,
             scheduled: scheduled(&file, &node)?,
-            body: checked_body((&file, body_line), body)?,
+            body: checked_body(&file, body_line, body)?,
         })
     }
 
@@ -235,7 +235,7 @@ fn scheduled(file: &str, node: &Node) -> Result<bool, Fault> {
 }
 
 /// The prompt, if a job would take it.
-fn checked_body((file, line): (&str, usize), body: &str) -> Result<String, Fault> {
+fn checked_body(file: &str, line: usize, body: &str) -> Result<String, Fault> {
     let body = body.trim();
     let bytes = encoded_len(body);
     let what = if body.is_empty() {

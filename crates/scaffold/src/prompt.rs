@@ -2,7 +2,7 @@
 
 mod error;
 mod inclusion;
-pub(crate) mod material;
+mod material;
 pub(crate) mod older;
 mod request;
 mod template;

@@ -268,6 +268,15 @@ impl FromIterator<(TreePath, Entry)> for Tree {
     }
 }
 
+/// One file that is to be other than it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// It has this text, whether it was there or not.
+    Write(TreePath, String),
+    /// It is gone.
+    Remove(TreePath),
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,7 +12,7 @@ use scaffold::inspection::inspect;
 use scaffold::layout::EXCHANGE;
 use scaffold::prompt::{Ask, Prompt, PromptError, Records, Trees, assemble, ids_wanted};
 use scaffold::tree::{Entry, Tree};
-use scaffold::{assets, config, exchange, mock};
+use scaffold::{assets, config, exchange};
 
 use super::corpus::hostile;
 
@@ -257,7 +257,7 @@ fn no_text_of_a_file_chooses_a_target_or_hides_anything() {
             }
         }
         for (path, _) in worker.iter() {
-            assert_eq!(mock::trial_of(worker, path), None, "{path}: {text}");
+            assert_eq!(exchange::trial_of(worker, path), None, "{path}: {text}");
         }
         let listed = serde_json::to_value(&listed).expect("json");
         each_text(&listed, &|said| {

@@ -37,6 +37,12 @@ pub(super) fn machine_path(path: &str, text: &str) -> Vec<Finding> {
 /// Pronouns of no subject: a comment names who acts.
 const NO_SUBJECT: [&str; 4] = ["whoever", "somebody", "nobody", "anybody"];
 
+/// The pages beside those of `docs`.
+const PAGES: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
+
+/// The pages that tests write from sentences which the program says.
+const GENERATED: [&str; 2] = ["docs/doctor.md", "docs/merging.md"];
+
 /// Longest line of a comment, in characters.
 const COMMENT_CHARS_MAX: usize = 140;
 
@@ -61,10 +67,26 @@ fn wrong_comment(comment: &str) -> Option<String> {
             "keep a comment's line to {COMMENT_CHARS_MAX} characters"
         ));
     }
-    let prose = without_code(comment).to_lowercase();
+    without_subject(comment)
+}
+
+/// What to do about the first pronoun of no subject in a line, if it has one.
+fn without_subject(line: &str) -> Option<String> {
+    let prose = without_code(line).to_lowercase();
     let mut words = prose.split(|it: char| !it.is_alphabetic());
     let word = words.find(|word| NO_SUBJECT.contains(word))?;
     Some(format!("name who is meant by `{word}`"))
+}
+
+/// The pages of the project name their subject as comments do.
+pub(super) fn subjects(path: &str, text: &str) -> Vec<Finding> {
+    let is_page = path.starts_with("docs/") && path.ends_with(".md");
+    if !(is_page || PAGES.contains(&path)) || GENERATED.contains(&path) {
+        return Vec::new();
+    }
+    outside_fences(text)
+        .filter_map(|(line, text)| Some(Finding::new(path, line, without_subject(text)?)))
+        .collect()
 }
 
 /// Markdown has one sentence per line, so that a change of one sentence is a change of one line.
@@ -72,26 +94,30 @@ pub(super) fn one_sentence_per_line(path: &str, text: &str) -> Vec<Finding> {
     if !path.ends_with(".md") || is_recorded(path) {
         return Vec::new();
     }
-    let mut fence = None;
-    let mut findings = Vec::new();
-    for (line, text) in (1..).zip(text.lines()) {
-        let text = text.trim_start();
-        if fence.is_some_and(|fence| text.starts_with(fence)) {
-            fence = None;
-        } else if fence.is_none() {
+    let lines = outside_fences(text).filter(|(_, text)| !text.starts_with('|'));
+    let advice = "start the second sentence on its own line";
+    lines
+        .filter(|(_, text)| holds_two_sentences(text))
+        .map(|(line, _)| Finding::new(path, line, advice))
+        .collect()
+}
+
+/// The lines of a Markdown text outside of its blocks of code, without the spaces before them, each with its number.
+fn outside_fences(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut fence: Option<&str> = None;
+    let lines = (1..).zip(text.lines().map(str::trim_start));
+    lines.filter(move |(_, text)| match fence {
+        Some(open) => {
+            fence = fence.filter(|_| !text.starts_with(open));
+            false
+        }
+        None => {
             fence = ["```", "~~~"]
                 .into_iter()
                 .find(|fence| text.starts_with(fence));
-            if fence.is_none() && !text.starts_with('|') && holds_two_sentences(text) {
-                findings.push(Finding::new(
-                    path,
-                    line,
-                    "start the second sentence on its own line",
-                ));
-            }
+            fence.is_none()
         }
-    }
-    findings
+    })
 }
 
 /// Whether a file is kept as another service sent it.
@@ -186,6 +212,19 @@ fn a_comment_without_subject_or_end_is_found() {
     assert_eq!(count(&format!("// {}", "a ".repeat(COMMENT_CHARS_MAX))), 1);
     assert_eq!(count("/// Either `agent` or `nobody`.\nlet nobody = 1;"), 0);
     assert_eq!(comments("a.md", "// somebody"), []);
+}
+
+#[test]
+fn a_page_without_subject_is_found() {
+    let found = subjects(
+        "docs/a.md",
+        "Whoever asks.\n```\nnobody\n```\n| `nobody` | nobody |",
+    );
+    let lines: Vec<_> = found.iter().map(|finding| finding.line).collect();
+    assert_eq!(lines, [1, 5]);
+    assert_eq!(subjects("README.md", "Somebody.").len(), 1);
+    assert_eq!(subjects("docs/merging.md", "Somebody."), []);
+    assert_eq!(subjects("crates/a.md", "Somebody."), []);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::error::Error;
 pub(super) async fn run(args: &DemoArgs) -> Result<()> {
     let keep = args.keep.as_deref().map(free).transpose()?;
     let stay = async |at| stay(args, at).await;
-    let report = demo::play_pipeline((!args.no_webhooks, keep), shower(args), stay).await?;
+    let report = demo::play_pipeline(!args.no_webhooks, keep, shower(args), stay).await?;
     let mut lines = report.lines();
     lines
         .extend(keep.map(|folder| format!("The repository is in {}: clone it.", folder.display())));

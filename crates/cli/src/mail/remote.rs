@@ -114,7 +114,7 @@ impl Remote {
     async fn inbox(&self, persona: &PersonaName, unread: bool) -> Result<Vec<Message>> {
         let (mut found, mut after) = (Vec::new(), None);
         loop {
-            let part = self.client.mailbox(&self.repo, persona, (unread, after));
+            let part = self.client.mailbox(&self.repo, persona, unread, after);
             let part = part.await?;
             after = part.messages.last().map(|last| last.message_id);
             found.extend(part.messages.into_iter().map(Message::from));
@@ -126,7 +126,7 @@ impl Remote {
 
     async fn message(&self, MessageArgs { id, whose }: MessageArgs) -> Result<Message> {
         let persona = self.mailbox(whose.persona)?;
-        let found = self.client.mail(&self.repo, (&persona, id)).await;
+        let found = self.client.mail(&self.repo, &persona, id).await;
         found_or_refused(found, id, &persona)
     }
 
@@ -136,8 +136,10 @@ impl Remote {
         order: MailOrder,
     ) -> Result<Message> {
         let persona = self.mailbox(whose.persona)?;
-        let which = (&persona, id);
-        let done = self.client.order_mail(&self.repo, which, &order).await;
+        let done = self
+            .client
+            .order_mail(&self.repo, &persona, id, &order)
+            .await;
         found_or_refused(done, id, &persona)
     }
 

@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_refusal_about_a_requirement_or_a_run_says_what_to_do() {
-        let refused = |code: &str| wire::Problem::new(409, "Conflict", (code, "no"));
+        let refused = |code: &str| wire::Problem::new(409, "Conflict", code, "no");
         for (code, command) in [
             ("no_such_pipeline", "gaffer pipeline list"),
             ("no_such_requirement", "gaffer requirement list"),

@@ -30,7 +30,7 @@ fn of_mail(repo: &RepoName, rest: &[&str]) -> Vec<String> {
 }
 
 /// The path of a message.
-fn of_message(repo: &RepoName, (persona, id): (&PersonaName, MessageId)) -> Vec<String> {
+fn of_message(repo: &RepoName, persona: &PersonaName, id: MessageId) -> Vec<String> {
     of_mail(repo, &[persona.as_str(), &id.number().to_string()])
 }
 
@@ -51,7 +51,8 @@ impl Client {
         &self,
         repo: &RepoName,
         persona: &PersonaName,
-        (unread, after): (bool, Option<MessageId>),
+        unread: bool,
+        after: Option<MessageId>,
     ) -> Result<Mailbox, Error> {
         let mut call = Call::new(Method::GET, &of_mail(repo, &[persona.as_str()]));
         if unread {
@@ -67,9 +68,10 @@ impl Client {
     pub async fn mail(
         &self,
         repo: &RepoName,
-        which: (&PersonaName, MessageId),
+        persona: &PersonaName,
+        id: MessageId,
     ) -> Result<MailMessage, Error> {
-        self.done(Call::new(Method::GET, &of_message(repo, which)))
+        self.done(Call::new(Method::GET, &of_message(repo, persona, id)))
             .await
     }
 
@@ -77,10 +79,11 @@ impl Client {
     pub async fn order_mail(
         &self,
         repo: &RepoName,
-        which: (&PersonaName, MessageId),
+        persona: &PersonaName,
+        id: MessageId,
         order: &MailOrder,
     ) -> Result<MailMessage, Error> {
-        let mut path = of_message(repo, which);
+        let mut path = of_message(repo, persona, id);
         let word = match order {
             MailOrder::Read => "read",
             MailOrder::Trash => "trash",

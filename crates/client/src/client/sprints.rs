@@ -19,7 +19,7 @@ fn of_repo(repo: &RepoName) -> Vec<String> {
 }
 
 /// The path of a sprint, of the newest one without a number.
-fn of_sprint((repo, number): (&RepoName, Option<SprintNumber>), rest: &[&str]) -> Vec<String> {
+fn of_sprint(repo: &RepoName, number: Option<SprintNumber>, rest: &[&str]) -> Vec<String> {
     let named = number.map_or_else(|| LATEST.to_owned(), |number| number.to_string());
     let mut path = of_repo(repo);
     path.push(named);
@@ -73,7 +73,7 @@ impl Client {
         repo: &RepoName,
         number: Option<SprintNumber>,
     ) -> Result<SprintView, Error> {
-        self.done(Call::new(Method::GET, &of_sprint((repo, number), &[])))
+        self.done(Call::new(Method::GET, &of_sprint(repo, number, &[])))
             .await
     }
 
@@ -83,7 +83,7 @@ impl Client {
         repo: &RepoName,
         number: Option<SprintNumber>,
     ) -> Result<SprintWhy, Error> {
-        let path = of_sprint((repo, number), &["why"]);
+        let path = of_sprint(repo, number, &["why"]);
         self.done(Call::new(Method::GET, &path)).await
     }
 
@@ -93,7 +93,7 @@ impl Client {
         repo: &RepoName,
         number: Option<SprintNumber>,
     ) -> Result<SprintView, Error> {
-        let path = of_sprint((repo, number), &["tick"]);
+        let path = of_sprint(repo, number, &["tick"]);
         let call = Call::new(Method::POST, &path);
         self.done(call.body(&OrderSprint {})).await
     }
@@ -105,7 +105,7 @@ impl Client {
         number: Option<SprintNumber>,
         now: bool,
     ) -> Result<SprintView, Error> {
-        let path = of_sprint((repo, number), &["integrate"]);
+        let path = of_sprint(repo, number, &["integrate"]);
         let call = Call::new(Method::POST, &path);
         self.done(call.body(&IntegrateSprint { now })).await
     }
@@ -116,7 +116,7 @@ impl Client {
         repo: &RepoName,
         number: Option<SprintNumber>,
     ) -> Result<SprintView, Error> {
-        let path = of_sprint((repo, number), &["abort"]);
+        let path = of_sprint(repo, number, &["abort"]);
         let call = Call::new(Method::POST, &path);
         self.done(call.body(&OrderSprint {})).await
     }

@@ -6,7 +6,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::tool_error::ToolError;
 use crate::wire::{self, EffectView, JobView, Pending, Reason, Waiting};
+
+/// An answer as its caller gets it.
+pub(super) fn to_value(answer: impl Serialize) -> Result<Value, ToolError> {
+    // Plain fields with text keys always serialize.
+    Ok(serde_json::to_value(answer).unwrap_or_default())
+}
 
 /// One job.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -6,11 +6,31 @@
 use domain::ids::{AgentName, BranchName, CommitSha, EventId, PlanId, RepoName};
 use domain::policy::MergeMethod;
 use domain::priority::Priority;
+use domain::redact::presentable;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::tool_error::{SHOWN_MAX, ToolError};
+use crate::in_plain_words;
 use crate::wire::Constraints;
+
+/// Reads arguments, and names the one that is wrong.
+pub(super) fn read<T: DeserializeOwned>(given: Value) -> Result<T, ToolError> {
+    if !given.is_object() {
+        return Err(ToolError::argument(
+            "arguments",
+            "they have to be an object",
+        ));
+    }
+    serde_path_to_error::deserialize(given).map_err(|error| {
+        let path = error.path().to_string();
+        let wrong = in_plain_words(&error.into_inner().to_string());
+        let field = if path == "." { "arguments" } else { &path };
+        ToolError::argument(&presentable(field, SHOWN_MAX), wrong)
+    })
+}
 
 /// `jules_create_job`.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -11,7 +11,9 @@ use serde_json::Value;
 
 pub(super) use creation::{Create, create};
 
-use super::calls::{ToolError, read, to_value};
+use super::answers::to_value;
+use super::arguments::read;
+use super::tool_error::ToolError;
 use super::waiting;
 use crate::wire::{
     self, ApproveDelivery, DeliveryCard, DeliveryView, PartRequest, PlanRequest, RejectDelivery,

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::answers::{AcknowledgedAnswer, EventSummary};
-use super::arguments::AckEvent;
-use super::calls::{ToolError, read, to_value};
+use super::answers::{AcknowledgedAnswer, EventSummary, to_value};
+use super::arguments::{AckEvent, read};
+use super::tool_error::ToolError;
 use crate::Client;
 use crate::wire::{self, GiveBack, TakeRequest, TakenWake, WAIT_SECONDS_MAX};
 

@@ -8,10 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::answers::EventSummary;
-use super::arguments::OneJob;
-use super::calls::{ToolError, read, to_value};
+use super::answers::{EventSummary, to_value};
+use super::arguments::{OneJob, read};
 use super::next;
+use super::tool_error::ToolError;
 use crate::Client;
 use crate::wire::{AccountView, Reason, Status, Used, Why};
 

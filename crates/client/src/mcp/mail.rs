@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::calls::{ToolError, read, to_value};
+use super::answers::to_value;
+use super::arguments::read;
+use super::tool_error::ToolError;
 use crate::wire::{MailMessage, SendMail, TagMail};
 use crate::{Client, MailOrder};
 
@@ -161,7 +163,7 @@ pub(super) async fn inbox(client: &Client, given: Value) -> Result<Value, ToolEr
         unread,
         after,
     } = read(given)?;
-    let found = client.mailbox(&repo, &persona, (unread, after)).await?;
+    let found = client.mailbox(&repo, &persona, unread, after).await?;
     to_value(listed(&persona, &found.messages, found.more))
 }
 
@@ -201,10 +203,14 @@ pub(super) async fn read_mail(client: &Client, given: Value) -> Result<Value, To
         message_id,
         keep_unread,
     } = read(given)?;
-    let which = (&persona, message_id);
     let found = match keep_unread {
-        true => client.mail(&repo, which).await?,
-        false => client.order_mail(&repo, which, &MailOrder::Read).await?,
+        true => client.mail(&repo, &persona, message_id).await?,
+        false => {
+            let order = MailOrder::Read;
+            client
+                .order_mail(&repo, &persona, message_id, &order)
+                .await?
+        }
     };
     to_value(MailAnswer::from(found))
 }
@@ -219,8 +225,9 @@ pub(super) async fn tag(client: &Client, given: Value) -> Result<Value, ToolErro
         remove,
     } = read(given)?;
     let order = MailOrder::Tag(TagMail { tag, remove });
-    let which = (&persona, message_id);
-    let found = client.order_mail(&repo, which, &order).await?;
+    let found = client
+        .order_mail(&repo, &persona, message_id, &order)
+        .await?;
     to_value(TagsAnswer { tags: tags(&found) })
 }
 

@@ -2,7 +2,6 @@
 
 use domain::advice::Advice;
 
-use super::tool::Tool;
 use crate::wire::Next;
 
 /// Who has to do what no tool does.
@@ -14,28 +13,28 @@ pub(super) fn sentence(next: &Next) -> String {
         return next.sentence.clone();
     };
     match (tool(advice), next.about.as_str()) {
-        (Some(tool), _) => format!("`{}` {}.", tool.name(), advice.does()),
+        (Some(tool), _) => format!("`{tool}` {}.", advice.does()),
         (None, "") => format!("{OPERATOR} {}.", advice.does()),
         (None, about) => format!("{OPERATOR} {} ({about}).", advice.does()),
     }
 }
 
 /// The tool for an advice; `None` for what only the operator of Gaffer can do.
-fn tool(advice: Advice) -> Option<Tool> {
+fn tool(advice: Advice) -> Option<&'static str> {
     match advice {
-        Advice::Say => Some(Tool::SendMessage),
-        Advice::Approve => Some(Tool::ApprovePlan),
-        Advice::Merge => Some(Tool::MergePr),
-        Advice::Retry => Some(Tool::RequestRetry),
-        Advice::Cancel => Some(Tool::CancelJob),
-        Advice::CreateJob => Some(Tool::CreateJob),
-        Advice::Adopt => Some(Tool::RegisterJob),
-        Advice::ListJobs => Some(Tool::ListJobs),
-        Advice::Events => Some(Tool::ListEvents),
-        Advice::TakeWakes => Some(Tool::TakeWakes),
-        Advice::StartSprint => Some(Tool::SprintStart),
-        Advice::AbortSprint => Some(Tool::SprintAbort),
-        Advice::WhySprint => Some(Tool::SprintStatus),
+        Advice::Say => Some("jules_send_message"),
+        Advice::Approve => Some("jules_approve_plan"),
+        Advice::Merge => Some("jules_merge_pr"),
+        Advice::Retry => Some("jules_request_retry"),
+        Advice::Cancel => Some("jules_cancel_job"),
+        Advice::CreateJob => Some("jules_create_job"),
+        Advice::Adopt => Some("jules_register_job"),
+        Advice::ListJobs => Some("jules_list_jobs"),
+        Advice::Events => Some("jules_list_events"),
+        Advice::TakeWakes => Some("jules_take_wakes"),
+        Advice::StartSprint => Some("sprint_start"),
+        Advice::AbortSprint => Some("sprint_abort"),
+        Advice::WhySprint => Some("sprint_status"),
         Advice::Resume
         | Advice::ResumeSource
         | Advice::PauseSource
@@ -56,6 +55,15 @@ fn tool(advice: Advice) -> Option<Tool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mcp::Server;
+
+    #[test]
+    fn every_advised_tool_is_there() {
+        let tools = Server::every_tool();
+        for name in Advice::ALL.into_iter().filter_map(tool) {
+            assert!(tools.contains(&name), "{name}");
+        }
+    }
 
     #[test]
     fn no_advice_names_a_command_and_what_the_api_says_of_unknown_ones_is_kept() {

@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::calls::{ToolError, read, to_value};
+use super::answers::to_value;
+use super::arguments::read;
+use super::tool_error::ToolError;
 use crate::Client;
 use crate::wire::{SprintPlanView, SprintView, SprintWhy, StartSprint};
 

@@ -1,10 +1,11 @@
 //! Tools for a job's present state, its conversation and its notes.
 
 use domain::fence::is_invisible;
+use serde_json::Value;
 
-use super::answers::{JobAnswer, MessageLine, MessagesAnswer, RegisteredAnswer};
-use super::arguments;
-use super::calls::ToolError;
+use super::answers::{JobAnswer, MessageLine, MessagesAnswer, RegisteredAnswer, to_value};
+use super::arguments::{GetJob, GetMessages, RegisterJob, read};
+use super::tool_error::ToolError;
 use super::waiting;
 use crate::wire::{MessageView, RegisterRequest};
 use crate::{Answer, Client};
@@ -13,16 +14,13 @@ use crate::{Answer, Client};
 const REGISTRY: &str = "gaffer";
 
 /// `jules_register_job`.
-pub(super) async fn register(
-    client: &Client,
-    wanted: arguments::RegisterJob,
-) -> Result<RegisteredAnswer, ToolError> {
-    let arguments::RegisterJob {
+pub(super) async fn register(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let RegisterJob {
         job_id,
         jobs_path,
         metadata,
         repo,
-    } = wanted;
+    } = read(given)?;
     if jobs_path.is_some_and(|path| path.chars().any(is_invisible)) {
         let wrong = "it holds characters that cannot be seen; leave it out, it is not needed";
         return Err(ToolError::argument("jobs_path", wrong));
@@ -36,7 +34,7 @@ pub(super) async fn register(
         Answer::Done(done) => (done.registered, done.job_id.to_string()),
         Answer::Later(_) => (false, job_id),
     };
-    Ok(RegisteredAnswer {
+    to_value(RegisteredAnswer {
         registered,
         job_id,
         registry: REGISTRY.to_owned(),
@@ -44,26 +42,20 @@ pub(super) async fn register(
 }
 
 /// `jules_get_job`. While Jules is still being read, it shows the stored job.
-pub(super) async fn job(
-    client: &Client,
-    wanted: arguments::GetJob,
-) -> Result<JobAnswer, ToolError> {
-    if wanted.fresh
-        && let Answer::Done(job) = client.fresh_job(&wanted.job_id).await?
-    {
-        return Ok(JobAnswer::from(&job));
+pub(super) async fn job(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let GetJob { job_id, fresh } = read(given)?;
+    if fresh && let Answer::Done(job) = client.fresh_job(&job_id).await? {
+        return to_value(JobAnswer::from(&job));
     }
-    Ok(JobAnswer::from(&client.job(&wanted.job_id).await?))
+    to_value(JobAnswer::from(&client.job(&job_id).await?))
 }
 
 /// `jules_get_messages`.
-pub(super) async fn messages(
-    client: &Client,
-    wanted: arguments::GetMessages,
-) -> Result<MessagesAnswer, ToolError> {
-    let cursor = waiting::cursor(wanted.cursor)?;
-    let page = client.messages(&wanted.job_id, cursor.as_deref()).await?;
-    Ok(match page {
+pub(super) async fn messages(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let GetMessages { job_id, cursor } = read(given)?;
+    let cursor = waiting::cursor(cursor)?;
+    let page = client.messages(&job_id, cursor.as_deref()).await?;
+    to_value(match page {
         Answer::Done(page) => MessagesAnswer {
             messages: page.messages.into_iter().map(MessageLine::from).collect(),
             next_cursor: page.next_cursor,

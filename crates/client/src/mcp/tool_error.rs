@@ -2,10 +2,11 @@
 
 use domain::redact::presentable;
 
-use super::calls::SHOWN_MAX;
 use super::next;
-use super::tool::Tool;
 use crate::Error;
+
+/// How much of a wrong value is shown, in characters.
+pub(super) const SHOWN_MAX: usize = 200;
 
 /// The status of an unknown token.
 const UNAUTHORIZED: u16 = 401;
@@ -52,7 +53,7 @@ impl ToolError {
     }
 
     /// For a caller outside the protocol.
-    pub(super) fn refusal(&self, tool: Tool) -> ToolRefusal {
+    pub(super) fn refusal(&self, tool: &str) -> ToolRefusal {
         let is_about_arguments = match self {
             Self::Argument { .. } => true,
             Self::Api(Error::Problem(problem)) => WRITTEN_WRONG.contains(&problem.status),
@@ -65,16 +66,15 @@ impl ToolError {
     }
 
     /// For the agent that called: what is the case, and what to do next.
-    pub(super) fn for_agents(&self, tool: Tool) -> String {
-        let name = tool.name();
+    pub(super) fn for_agents(&self, tool: &str) -> String {
         match self {
-            Self::NoClient(missing) => format!("{name}: {missing}"),
+            Self::NoClient(missing) => format!("{tool}: {missing}"),
             Self::Argument { field, wrong } => {
-                format!("{name}: `{field}`: {}", presentable(wrong, SHOWN_MAX * 2))
+                format!("{tool}: `{field}`: {}", presentable(wrong, SHOWN_MAX * 2))
             }
             Self::Api(Error::Problem(problem)) => {
                 let mut text = format!(
-                    "{name}: {} ({} {})",
+                    "{tool}: {} ({} {})",
                     problem.detail, problem.status, problem.code
                 );
                 // The detail already says the reasons where there is but one.
@@ -90,9 +90,9 @@ impl ToolError {
                 text
             }
             Self::Api(Error::Unreachable { base, .. }) => format!(
-                "{name}: nobody answers at {base}; the operator of Gaffer has to start it, or to correct GAFFER_URL"
+                "{tool}: nobody answers at {base}; the operator of Gaffer has to start it, or to correct GAFFER_URL"
             ),
-            Self::Api(error) => format!("{name}: {error}"),
+            Self::Api(error) => format!("{tool}: {error}"),
         }
     }
 }

@@ -5,7 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::calls::{ToolError, read, to_value};
+use super::answers::to_value;
+use super::arguments::read;
+use super::tool_error::ToolError;
 use super::waiting;
 use crate::wire::{EntryView, TRANSCRIPT_PAGE_MAX, Transcript};
 use crate::{Answer, Client};
@@ -48,20 +50,16 @@ pub(super) async fn read_page(client: &Client, given: Value) -> Result<Value, To
         let wrong = format!("it has to be from 1 to {TRANSCRIPT_PAGE_MAX}");
         return Err(ToolError::argument("page", wrong));
     }
-    let mut found = kept(client, &id, (run, page.unwrap_or(1))).await?;
+    let mut found = kept(client, &id, run, page.unwrap_or(1)).await?;
     if page.is_none() && found.pages > 1 {
         // The newest run may be another one by now.
         let run = found.run_id.to_string();
-        found = kept(client, &id, (&run, found.pages)).await?;
+        found = kept(client, &id, &run, found.pages).await?;
     }
     to_value(TranscriptAnswer::from(&found))
 }
 
-async fn kept(
-    client: &Client,
-    id: &str,
-    (run, page): (&str, u32),
-) -> Result<Transcript, ToolError> {
+async fn kept(client: &Client, id: &str, run: &str, page: u32) -> Result<Transcript, ToolError> {
     match client.transcript(id, run, page).await? {
         Answer::Done(found) => Ok(found),
         Answer::Later(later) => Err(ToolError::argument("run", later.sentence)),

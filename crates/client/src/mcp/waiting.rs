@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
-use super::answers::{EventSummary, WaitResult};
-use super::arguments::WaitEvent;
-use super::calls::ToolError;
+use super::answers::{EventSummary, WaitResult, to_value};
+use super::arguments::{WaitEvent, read};
+use super::tool_error::ToolError;
 use crate::Client;
 use crate::client::EventQuery;
 use crate::wire::{EventPage, WAIT_SECONDS_MAX};
@@ -42,11 +43,8 @@ pub(super) fn short(field: &str, given: Option<String>) -> Result<Option<String>
 
 /// Waits for open events, and returns the next cursor whether any came or not. A caller that does not `wait` gets an
 /// answer at once.
-pub(super) async fn wait(
-    client: &Client,
-    wanted: WaitEvent,
-    waits: bool,
-) -> Result<WaitResult, ToolError> {
+pub(super) async fn wait(client: &Client, given: Value, waits: bool) -> Result<Value, ToolError> {
+    let wanted: WaitEvent = read(given)?;
     let seconds = wanted.seconds.unwrap_or(SECONDS_MAX);
     if !(SECONDS_MIN..=SECONDS_MAX).contains(&seconds) {
         let wrong = format!("is {seconds}, but has to be from {SECONDS_MIN} to {SECONDS_MAX}");
@@ -72,13 +70,13 @@ pub(super) async fn wait(
             Err(_) if asked_before => {
                 let cursor = asked.after.unwrap_or_default();
                 let events = Vec::new();
-                return Ok(WaitResult { events, cursor });
+                return to_value(WaitResult { events, cursor });
             }
             Err(error) => return Err(error.into()),
         };
         asked_before = true;
         if !page.events.is_empty() || Instant::now() >= until {
-            return Ok(wait_result(page));
+            return to_value(wait_result(page));
         }
         asked.after = Some(page.cursor);
         // An API without long polling is asked now and then.

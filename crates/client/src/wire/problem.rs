@@ -72,7 +72,8 @@ impl Problem {
     pub fn new(
         status: u16,
         title: impl Into<String>,
-        (code, detail): (&str, impl Into<String>),
+        code: &str,
+        detail: impl Into<String>,
     ) -> Self {
         Self {
             kind: about_blank(),

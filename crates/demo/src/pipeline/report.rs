@@ -52,7 +52,8 @@ pub struct PipelineReport {
 pub(super) async fn collect(
     stage: &Stage,
     run: &PipelineId,
-    (took, has_ended): (Duration, bool),
+    took: Duration,
+    has_ended: bool,
 ) -> Result<PipelineReport> {
     let run = stage.client.pipeline(run).await;
     let run = run.context("reading the run for the report")?;

@@ -6,7 +6,6 @@ use domain::delivery::{Checkpoints, Endpoint, ReviewBy, Rules};
 use domain::pipeline::{Exchange, Implement, PipelineRules};
 use engine::machine::SystemClock;
 use engine::ports::Clock;
-use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use sandbox::Scenario;
 use sandbox::github::{CheckSetup, CiSetup, Outcome, RepoSetup};
@@ -14,7 +13,7 @@ use scaffold::doctor::{self, Circumstances, Finding};
 use scaffold::prompt::Trees;
 use scaffold::tree::{Entry, Tree};
 
-use crate::stage::{SHOP, Stage};
+use crate::stage::{BETWEEN_MANY_WRITES, Play, SHOP, Stage};
 
 /// The branch that people work on.
 pub(super) const TARGET: &str = "main";
@@ -25,14 +24,21 @@ pub(super) const WORKER: &str = "jules";
 /// Five sessions come one after the other, so each takes a quarter of what the sandbox's usual ones do.
 const PACE: f64 = 0.25;
 
-/// Twelve pull requests take some sixty writes and a thousand points, which only GitHub itself wants spread over minutes.
-pub(crate) const BETWEEN_WRITES: SignedDuration = SignedDuration::from_millis(100);
-
 /// The version that stands in the repository.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// A repository whose pipeline runs by itself. Twelve pull requests take some sixty writes and a thousand points.
+pub(super) fn play() -> Play {
+    Play {
+        pipeline: Some(rules()),
+        deliveries: deliveries(),
+        between_writes: BETWEEN_MANY_WRITES,
+        ..Play::new(scenario())
+    }
+}
+
 /// No person decides anything.
-pub(crate) fn rules() -> PipelineRules {
+fn rules() -> PipelineRules {
     PipelineRules {
         exchange: Exchange::Auto,
         implement: Implement::Auto,
@@ -41,7 +47,7 @@ pub(crate) fn rules() -> PipelineRules {
 }
 
 /// Requirements become merged changes by their checks alone.
-pub(crate) fn deliveries() -> Rules {
+fn deliveries() -> Rules {
     Rules {
         endpoint: Endpoint::VERIFY,
         checkpoints: Checkpoints::none(),
@@ -51,7 +57,7 @@ pub(crate) fn deliveries() -> Rules {
 }
 
 /// Every session does what its prompt says, which is the sandbox's usual story.
-pub(crate) fn scenario() -> Scenario {
+fn scenario() -> Scenario {
     let checks = ["build", "test"].map(|name| CheckSetup::new(name, Outcome::Success));
     let repo = RepoSetup {
         files: files(),

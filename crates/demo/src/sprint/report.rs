@@ -54,7 +54,8 @@ pub struct SprintReport {
 pub(super) async fn collect(
     stage: &Stage,
     repo: &RepoName,
-    (took, has_ended): (Duration, bool),
+    took: Duration,
+    has_ended: bool,
 ) -> Result<SprintReport> {
     let sprint = stage.client.sprint(repo, None).await;
     let sprint = sprint.context("reading the sprint for the report")?;

@@ -8,7 +8,7 @@ use sandbox::Scenario;
 use sandbox::github::{CheckSetup, CiSetup, Outcome, RepoSetup};
 use sandbox::story::{Step, Story, Writing};
 
-use crate::stage::SHOP;
+use crate::stage::{BETWEEN_MANY_WRITES, Play, SHOP};
 
 /// The branch that people work on.
 pub(super) const TARGET: &str = "main";
@@ -32,8 +32,17 @@ const PERSONAS: [&str; 6] = [
 /// The file about which two of them conflict.
 const CART: &str = "src/cart.rs";
 
+/// A sprint of five personas.
+pub(super) fn play() -> Play {
+    Play {
+        policy: policy(),
+        between_writes: BETWEEN_MANY_WRITES,
+        ..Play::new(scenario())
+    }
+}
+
 /// Only the one pull request is merged, and its weaves stay in the history.
-pub(crate) fn policy() -> Policy {
+fn policy() -> Policy {
     Policy {
         merge: MergePolicy::Integration,
         merge_method: MergeMethod::Merge,
@@ -43,7 +52,7 @@ pub(crate) fn policy() -> Policy {
 }
 
 /// The curator comes first, so that the refactor conflicts with it, and then mends that.
-pub(crate) fn scenario() -> Scenario {
+fn scenario() -> Scenario {
     let checks = ["build", "test"].map(|name| CheckSetup::new(name, Outcome::Success));
     let repo = RepoSetup {
         files: files(),
@@ -54,30 +63,32 @@ pub(crate) fn scenario() -> Scenario {
     let sum = "    sum_of(items.iter().map(|item| item.price))";
     let both = "    sum_of(items.iter().map(|item| item.price + item.tax))";
     let stories = vec![
-        member("curator", 1, (CART, cart(total)), None),
-        member("refactor", 3, (CART, cart(sum)), Some((CART, cart(both)))),
+        member("curator", 1, NewText::at(CART, cart(total)), None),
+        member(
+            "refactor",
+            3,
+            NewText::at(CART, cart(sum)),
+            Some(NewText::at(CART, cart(both))),
+        ),
         member(
             "visionary",
             5,
-            (
-                "docs/vision.md",
-                "A shop that knows its customers.\n".to_owned(),
-            ),
+            NewText::at("docs/vision.md", "A shop that knows its customers.\n"),
             None,
         ),
         member(
             "artisan",
             7,
-            (
+            NewText::at(
                 "src/item.rs",
-                "pub struct Item {\n    pub price: u64,\n    pub tax: u64,\n}\n".to_owned(),
+                "pub struct Item {\n    pub price: u64,\n    pub tax: u64,\n}\n",
             ),
             None,
         ),
         member(
             "scribe",
             9,
-            ("README.md", "A shop with a cart.\n".to_owned()),
+            NewText::at("README.md", "A shop with a cart.\n"),
             None,
         ),
     ];
@@ -111,13 +122,21 @@ fn files() -> BTreeMap<String, String> {
     pack.chain(others).collect()
 }
 
+/// One file as a session writes it.
+struct NewText {
+    path: &'static str,
+    text: String,
+}
+
+impl NewText {
+    fn at(path: &'static str, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { path, text }
+    }
+}
+
 /// What a session of a persona makes, and what it makes of a message about its conflict.
-fn member(
-    persona: &str,
-    seconds: i64,
-    first: (&str, String),
-    again: Option<(&str, String)>,
-) -> Story {
+fn member(persona: &str, seconds: i64, first: NewText, again: Option<NewText>) -> Story {
     let mut steps = vec![write(seconds, first)];
     steps.extend(pushed(true));
     let on_message = again.map(|again| {
@@ -133,10 +152,10 @@ fn member(
     }
 }
 
-fn write(seconds: i64, (path, text): (&str, String)) -> Step {
+fn write(seconds: i64, file: NewText) -> Step {
     Step::Write(Writing {
         after: SignedDuration::from_secs(seconds),
-        files: [(path.to_owned(), text)].into(),
+        files: [(file.path.to_owned(), file.text)].into(),
         ..Writing::default()
     })
 }

@@ -104,7 +104,7 @@ pub(crate) fn of_older(worker: &Tree, paths: &Paths) -> Result<Vec<StreamAgents>
     let (mut agents, mut faults) = (Vec::new(), Vec::new());
     for stream in all {
         match StreamSchedule::read(worker, &stream) {
-            Ok(said) => agents.push(said.agents(stream, (&observers, &deciders))),
+            Ok(said) => agents.push(said.agents(stream, &observers, &deciders)),
             Err(more) => faults.extend(more),
         }
     }
@@ -159,7 +159,7 @@ impl StreamSchedule {
         }
     }
 
-    fn agents(self, stream: StreamName, (observers, deciders): (&Listed, &Listed)) -> StreamAgents {
+    fn agents(self, stream: StreamName, observers: &Listed, deciders: &Listed) -> StreamAgents {
         let listed = |listed: &Listed| -> Vec<Scheduled> {
             let own = listed.iter().filter(|(_, of)| match of {
                 Some(of) => *of == stream,

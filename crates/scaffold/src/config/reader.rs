@@ -77,13 +77,14 @@ impl<'a> Reader<'a> {
         name: &str,
         known: &[&str],
     ) -> Option<&'t dyn TableLike> {
-        self.subsection((root, ""), name, known)
+        self.subsection(root, "", name, known)
     }
 
     /// The same in a table whose name comes before, with the dot between.
     pub(super) fn subsection<'t>(
         &mut self,
-        (parent, before): (&'t dyn TableLike, &str),
+        parent: &'t dyn TableLike,
+        before: &str,
         name: &str,
         known: &[&str],
     ) -> Option<&'t dyn TableLike> {

@@ -8,9 +8,8 @@ use domain::layer::Layer;
 use super::finding::{Report, Rule};
 use super::form::{Alias, Form};
 use crate::assets;
-use crate::exchange::needs_planning;
+use crate::exchange::{label_names, needs_planning};
 use crate::layout::{Paths, stream_of};
-use crate::prompt::material::labels;
 use crate::tree::{InvalidPath, Tree, TreePath};
 use crate::yaml::{self, Node};
 
@@ -151,7 +150,7 @@ impl Artefacts {
 
     /// Compares each with its schema and checks what no schema says.
     pub(super) fn check_fields(&self, report: &mut Report, tree: &Tree, paths: &Paths) {
-        let labels = labels(tree, paths);
+        let labels = label_names(tree, paths);
         for artefact in &self.0 {
             if let Some(schema) = schema(artefact.kind, tree, paths) {
                 let mut form = Form {

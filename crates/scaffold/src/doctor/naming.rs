@@ -6,8 +6,8 @@ use super::artefacts::{Artefacts, Kind};
 use super::finding::{Report, Rule};
 use super::form::Form;
 use crate::assets::role_form;
+use crate::exchange::is_slug;
 use crate::layout::{OWN_ROLES, Paths};
-use crate::prompt::material::is_slug;
 use crate::tree::{Tree, TreePath};
 use crate::yaml::{self, Node};
 

@@ -10,8 +10,8 @@ use domain::layer::Layer;
 use super::artefacts::{Artefacts, Kind};
 use super::finding::{Report, Rule};
 use crate::config::{Config, DecidedBy, Scheduled, of_older};
+use crate::exchange::label_names;
 use crate::layout::{CONFIG, LayoutError, Paths, SYSTEM, schedule_file, streams};
-use crate::prompt::material::labels;
 use crate::prompt::older;
 use crate::prompt::{Ask, Prompt, PromptError, Records, Trees, assemble, ids_wanted, roles};
 use crate::tree::{Entry, Tree, TreePath};
@@ -140,7 +140,7 @@ fn sample(paths: &Paths, layer: Layer) -> String {
 
 /// The files with a requirement for each of the two layers that wait for one, so that their prompts are tried as well.
 fn with_samples(trees: &Trees, paths: &Paths, artefacts: &Artefacts) -> Trees {
-    let labels = labels(&trees.worker, paths);
+    let labels = label_names(&trees.worker, paths);
     let mut trees = trees.clone();
     for layer in [Layer::Planner, Layer::Implementer] {
         let analysis = layer == Layer::Planner;

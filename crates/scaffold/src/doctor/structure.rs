@@ -10,10 +10,10 @@ use domain::redact::holds_secret;
 use super::finding::{Report, Rule};
 use crate::assets::{self, Asset};
 use crate::config::{self, Config, Unusable};
+use crate::exchange::label_names;
 use crate::layout::{CONFIG, CONTROL, Layout, Paths, SYSTEM, of_system};
 use crate::pin::{self, PIN};
 use crate::prompt::Trees;
-use crate::prompt::material::labels;
 use crate::setup;
 use crate::tree::{Content, Entry, TEXT_BYTES_MAX, Tree, TreePath};
 use crate::yaml;
@@ -145,7 +145,7 @@ pub(super) fn readable(report: &mut Report, tree: &Tree, paths: &Paths) {
             let what = error.to_string();
             report.add(Rule::Unreadable, paths.labels, error.line(), what);
         }
-        Ok(_) if labels(tree, paths).is_empty() => {
+        Ok(_) if label_names(tree, paths).is_empty() => {
             let what = "`issue_labels` names no label, and a requirement has one";
             report.add(Rule::Entries, paths.labels, 1, what);
         }

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use domain::pipeline::{FoundRequirement, MockTag};
 use domain::redact::presentable;
 
-use super::{TITLE_CHARS_MAX, requirement};
+use super::{TITLE_CHARS_MAX, requirement, trial_of};
 use crate::fault::nearest;
 use crate::layout::{Paths, stream_of};
-use crate::mock;
 use crate::tree::{Tree, TreePath};
 
 /// Why a file that a person named is no requirement.
@@ -94,7 +93,7 @@ pub fn named(tree: &Tree, paths: &Paths, name: &str) -> Result<FoundRequirement,
 pub fn real(tree: &Tree, paths: &Paths, name: &str) -> Result<FoundRequirement, NoRequirement> {
     let found = named(tree, paths, name)?;
     let path: Option<TreePath> = found.reference.path.parse().ok();
-    match path.and_then(|path| mock::trial_of(tree, &path)) {
+    match path.and_then(|path| trial_of(tree, &path)) {
         Some(tag) => Err(NoRequirement::OfTrial {
             path: found.reference.path,
             tag,
@@ -110,7 +109,8 @@ pub fn real(tree: &Tree, paths: &Paths, name: &str) -> Result<FoundRequirement, 
 pub fn of_trial(
     tree: &Tree,
     paths: &Paths,
-    (name, tag): (&str, &MockTag),
+    name: &str,
+    tag: &MockTag,
 ) -> Result<FoundRequirement, NoRequirement> {
     match real(tree, paths, name) {
         Err(NoRequirement::OfTrial { tag: made_by, .. }) if made_by == *tag => {

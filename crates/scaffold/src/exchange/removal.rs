@@ -2,10 +2,9 @@
 
 use domain::pipeline::RequirementRef;
 
-use super::requirement;
+use super::{requirement, with_requirement};
 use crate::layout::{Layout, stream_of};
-use crate::mock::{Change, with_requirement};
-use crate::tree::{Tree, TreePath};
+use crate::tree::{Change, Tree, TreePath};
 
 /// What goes with a requirement: its file and its events, where they are there. An event that was added to its file since is pending
 /// again: nothing was done about it.

@@ -6,8 +6,7 @@ use domain::priority::Priority;
 
 use super::*;
 use crate::layout::{EXCHANGE, WORKSTREAMS};
-use crate::mock::Change;
-use crate::tree::Entry;
+use crate::tree::{Change, Entry};
 
 fn tree(files: &[(&str, &str)]) -> Tree {
     let file = |(path, text): &(&str, &str)| (path.parse().unwrap(), Entry::text(*text));

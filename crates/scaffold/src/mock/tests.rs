@@ -170,7 +170,7 @@ fn an_event_that_cannot_be_decided_is_named() {
     let mut tree = repository();
     let path: TreePath = ".jules/exchange/events/pending/a.yml".parse().unwrap();
     for text in ["id: aa11bb\n", "requirement_id: \"\"\n", "["] {
-        let text = format!("{MARK}{}{MARK_END}\n{text}", tag());
+        let text = marked(text, &tag());
         tree.put(path.clone(), Entry::text(&text));
         let result = changes(
             &trees(&tree),
@@ -215,7 +215,7 @@ fn a_planner_of_a_trial_takes_a_requirement_of_that_trial_only() {
     let [made] = made.as_slice() else {
         panic!("{made:?}");
     };
-    let asked = |path: &str, tag: &MockTag| exchange::of_trial(&tree, &EXCHANGE, (path, tag));
+    let asked = |path: &str, tag: &MockTag| exchange::of_trial(&tree, &EXCHANGE, path, tag);
     let found = asked(made.as_str(), &tag()).unwrap();
     assert_eq!(found.reference.path, made.as_str());
     let other = asked(made.as_str(), &"mock-2".parse().unwrap()).unwrap_err();
@@ -224,7 +224,7 @@ fn a_planner_of_a_trial_takes_a_requirement_of_that_trial_only() {
     let text = "id: rea002\ntitle: Say more\nrequires_deep_analysis: true\n";
     let mut tree = tree.clone();
     tree.put(real.parse().unwrap(), Entry::text(text));
-    let refused = exchange::of_trial(&tree, &EXCHANGE, (&real, &tag()));
+    let refused = exchange::of_trial(&tree, &EXCHANGE, &real, &tag());
     assert_eq!(refused, Err(exchange::NoRequirement::Real(real)));
 }
 

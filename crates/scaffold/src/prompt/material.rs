@@ -1,4 +1,4 @@
-//! What a prompt is made of besides files: pending events, titles of what is there, and the requirement at hand.
+//! What a prompt is made of besides files: titles of what is there, and the requirement at hand.
 
 use domain::fence::fence;
 use domain::ids::ArtefactId;
@@ -6,8 +6,7 @@ use domain::layer::Layer;
 use domain::redact::presentable;
 
 use super::{Ask, PromptError};
-use crate::assets;
-use crate::exchange::{is_real, nearest_requirement, needs_planning};
+use crate::exchange::{is_real, label_names, nearest_requirement, needs_planning};
 use crate::layout::Paths;
 use crate::tree::{TEXT_BYTES_MAX, Tree, TreePath};
 use crate::yaml::{self, Node};
@@ -18,34 +17,8 @@ const TITLE_CHARS_MAX: usize = 200;
 /// What a list of titles takes of a prompt at most, in bytes: a quarter, so that no heap of them stops a layer.
 const TITLES_BYTES_MAX: usize = 8_000;
 
-/// Longest name of a label that GitHub takes, in characters.
-const LABEL_CHARS_MAX: usize = 50;
-
-/// Longest description of a label that GitHub takes, in characters.
-const LOOK_CHARS_MAX: usize = 100;
-
-/// The colour of labels that GitHub makes by itself.
-const USUAL_COLOUR: &str = "ededed";
-
 /// What the name of a branch takes of a requirement's file name, in characters.
 const SLUG_CHARS_MAX: usize = 40;
-
-/// The pending events, the oldest first, so that none waits for ever.
-pub(crate) fn pending(tree: &Tree, paths: &Paths) -> Vec<TreePath> {
-    let mut events: Vec<_> = artefacts(tree, &paths.pending)
-        .map(|path| {
-            let node = parsed(tree, path);
-            let created = node
-                .as_ref()
-                .and_then(|node| node.get("created_at")?.text());
-            // One that cannot be read is not older than those that can.
-            let created = created.map_or("~".to_owned(), str::to_owned);
-            (created, path.clone())
-        })
-        .collect();
-    events.sort();
-    events.into_iter().map(|(_, path)| path).collect()
-}
 
 /// The titles of the files below a folder but for those that are left out, fenced, since sessions wrote them. Empty if there is none.
 pub(super) fn titles(tree: &Tree, folder: &str, left_out: &[TreePath]) -> String {
@@ -131,7 +104,7 @@ impl AskedRequirement {
         let id: ArtefactId = id.ok_or_else(|| PromptError::RequirementId(path.clone()))?;
         let label = node.get("label").and_then(Node::text);
         let label = label.or_else(|| paths.label_of(path)).unwrap_or_default();
-        let labels = labels(tree, paths);
+        let labels = label_names(tree, paths);
         if !labels.iter().any(|known| known == label) {
             return Err(PromptError::UnknownLabel {
                 path: path.clone(),
@@ -166,60 +139,6 @@ fn ready(ask: &Ask, path: &TreePath, node: &Node) -> Result<(), PromptError> {
             Some(_),
         ) => Ok(()),
     }
-}
-
-/// The names of the labels that requirements may have.
-pub(crate) fn labels(tree: &Tree, paths: &Paths) -> Vec<String> {
-    let found = labels_with_looks(tree, paths).into_iter();
-    found.map(|label| label.name).collect()
-}
-
-/// A label of requirements.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Label {
-    /// Its name.
-    pub name: String,
-    /// Its colour, as six hex digits.
-    pub colour: String,
-    /// What it means; empty where nothing is said.
-    pub description: String,
-}
-
-/// The labels that a requirement can have, with how they look. What is no colour is GitHub's usual one.
-pub(crate) fn labels_with_looks(tree: &Tree, paths: &Paths) -> Vec<Label> {
-    // The older generation may do without the file; in the newer one the doctor misses it.
-    let embedded = || assets::system_file(paths.labels);
-    let file = tree
-        .text(paths.labels)
-        .or_else(embedded)
-        .unwrap_or_default();
-    let file: serde_json::Value = serde_json::from_str(file).unwrap_or_default();
-    let labels = file.get("issue_labels").and_then(|it| it.as_object());
-    let named = labels.into_iter().flatten();
-    let named = named.filter(|(name, _)| is_slug(name) && name.len() <= LABEL_CHARS_MAX);
-    let label = |(name, look): (&String, &serde_json::Value)| {
-        let text = |key: &str| look.get(key).and_then(|it| it.as_str());
-        Label {
-            name: name.clone(),
-            colour: text("color")
-                .filter(|it| is_colour(it))
-                .unwrap_or(USUAL_COLOUR)
-                .to_owned(),
-            description: presentable(text("description").unwrap_or_default(), LOOK_CHARS_MAX),
-        }
-    };
-    named.map(label).collect()
-}
-
-fn is_colour(text: &str) -> bool {
-    text.len() == 6 && text.chars().all(|c| c.is_ascii_hexdigit())
-}
-
-/// Whether a text is fit for a part of a branch's name: lower case words with hyphens.
-pub(crate) fn is_slug(text: &str) -> bool {
-    let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    text.split('-')
-        .all(|word| !word.is_empty() && word.chars().all(letter))
 }
 
 /// The words of a file's name without the id before them.

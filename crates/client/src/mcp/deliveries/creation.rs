@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::ordered;
-use crate::mcp::calls::{ToolError, read};
+use crate::mcp::arguments::read;
+use crate::mcp::tool_error::ToolError;
 use crate::wire::{CreateDelivery, RefRequest};
 use crate::{Answer, Client};
 

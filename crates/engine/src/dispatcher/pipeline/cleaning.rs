@@ -105,7 +105,11 @@ pub(super) fn real(trees: &Trees, path: &str) -> Result<FoundRequirement, String
 }
 
 /// The same for the planner of a trial run, which works on what that trial made.
-pub(super) fn of_trial(trees: &Trees, asked: (&str, &MockTag)) -> Result<FoundRequirement, String> {
+pub(super) fn of_trial(
+    trees: &Trees,
+    path: &str,
+    tag: &MockTag,
+) -> Result<FoundRequirement, String> {
     let paths = Layout::paths(&trees.worker).map_err(|error| error.to_string())?;
-    exchange::of_trial(&trees.worker, paths, asked).map_err(|error| error.to_string())
+    exchange::of_trial(&trees.worker, paths, path, tag).map_err(|error| error.to_string())
 }

@@ -322,9 +322,7 @@ fn names_what_is_there(
         Layout::paths_of(&trees.worker, stream).map_err(|error| error.to_string())?;
     }
     match (&ask.requirement, &ask.mock) {
-        (Some(path), Some(tag)) if layer == Layer::Planner => {
-            of_trial(trees, (path, tag)).map(Some)
-        }
+        (Some(path), Some(tag)) if layer == Layer::Planner => of_trial(trees, path, tag).map(Some),
         (Some(path), None) if layer == Layer::Planner => real(trees, path).map(Some),
         (Some(_) | None, _) => Ok(None),
     }

@@ -5,8 +5,9 @@ use domain::ids::{CommitSha, JobId};
 use domain::job::{EndReason, Job, Phase};
 use domain::pipeline::{Agent, MockTag, PartWork, Pipeline, Plan};
 use jiff::civil::Date;
-use scaffold::mock::{self, Change};
+use scaffold::mock;
 use scaffold::prompt::Ask;
+use scaffold::tree::Change;
 
 use super::trees::TreeCache;
 use super::{at_work, cleaning, named, prompts};

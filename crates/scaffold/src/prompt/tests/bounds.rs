@@ -205,7 +205,7 @@ fn the_oldest_whole_events_go_in_and_the_others_wait() {
         "{}",
         inside.len()
     );
-    let all = material::pending(&many_events(0).tree, &crate::layout::EXCHANGE);
+    let all = exchange::pending_with_trials(&many_events(0).tree, &crate::layout::EXCHANGE);
     let left = prompt.left.len();
     assert_eq!(
         prompt.note(),

@@ -1,25 +1,24 @@
-//! The tools' actions: each reads its arguments, calls the API, and answers as little as a model needs.
+//! Tools for jobs: they are created, listed, answered and ended, and what they made is shown.
 
 use domain::fence::clip;
 use domain::redact::presentable;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::answers::{
     ArtifactsAnswer, CheckResult, Code, Delivered, JobState, JobsAnswer, Merge, PullRequest, Row,
-    waits_for,
+    to_value, waits_for,
 };
-use super::arguments::{self, ApprovePlan, OneJob, Show};
+use super::arguments::{
+    ApprovePlan, Check, CreateJobArgs, GetArtifacts, ListJobs, MergePr, OneJob, SendMessage, Show,
+    read,
+};
 use super::patch::{self, Change};
-use super::tool::Tool;
-pub(super) use super::tool_error::ToolError;
-use super::{deliveries, inbox, insight, mail, sprints, talk, transcripts, waiting};
+use super::tool_error::{SHOWN_MAX, ToolError};
 use crate::wire::{
     self, ApproveRequest, CancelRequest, InvalidConstraint, JOBS_LIMIT, JobView, MergeRequest,
     RetryRequest,
 };
-use crate::{Answer, Client, in_plain_words};
+use crate::{Answer, Client};
 
 /// Most files in a summary.
 const SUMMARY_FILES_MAX: usize = 20;
@@ -31,98 +30,9 @@ const TREE_FILES_MAX: usize = 500;
 const FILE_BYTES: u32 = 8 * 1024;
 const FILE_BYTES_MAX: u32 = 64 * 1024;
 
-/// How much of a wrong value is shown, in characters.
-pub(super) const SHOWN_MAX: usize = 200;
-
-/// Calls a tool. Only a caller that `waits` gets long polling.
-pub(super) async fn call(
-    tool: Tool,
-    given: Value,
-    (client, waits): (&Client, bool),
-) -> Result<Value, ToolError> {
-    match tool {
-        Tool::CreateJob => to_value(create(client, read(given)?).await?),
-        Tool::RegisterJob => to_value(talk::register(client, read(given)?).await?),
-        Tool::GetJob => to_value(talk::job(client, read(given)?).await?),
-        Tool::GetMessages => to_value(talk::messages(client, read(given)?).await?),
-        Tool::ListJobs => to_value(list(client, read(given)?).await?),
-        Tool::Check => to_value(check(client, read(given)?).await?),
-        Tool::SendMessage => to_value(send(client, read(given)?).await?),
-        Tool::ApprovePlan => {
-            let ApprovePlan { job_id, plan_id } = read(given)?;
-            let approve = ApproveRequest { plan_id };
-            to_value(Delivered::from(client.approve(&job_id, &approve).await?))
-        }
-        Tool::GetArtifacts => to_value(artifacts(client, read(given)?).await?),
-        Tool::ExtractPr => to_value(extract(&one(client, &read::<OneJob>(given)?).await?)),
-        Tool::MergePr => to_value(merge(client, read(given)?).await?),
-        Tool::RequestRetry => {
-            let OneJob { job_id } = read(given)?;
-            to_value(JobState::from(
-                &client.retry(&job_id, &RetryRequest::default()).await?,
-            ))
-        }
-        Tool::CancelJob => {
-            let OneJob { job_id } = read(given)?;
-            let cancel = CancelRequest::default();
-            to_value(JobState::from(&client.cancel(&job_id, &cancel).await?))
-        }
-        Tool::WaitEvent => to_value(waiting::wait(client, read(given)?, waits).await?),
-        Tool::AckEvent => inbox::acknowledge(client, given).await,
-        Tool::Status => insight::status(client, given).await,
-        Tool::Why => insight::why(client, given).await,
-        Tool::ListEvents => insight::events(client, given).await,
-        Tool::TakeWakes => inbox::take(client, given, waits).await,
-        Tool::ExtendWake => inbox::extend(client, given).await,
-        Tool::ReturnWake => inbox::give_back(client, given).await,
-        Tool::DeliveryList => deliveries::list(client, given).await,
-        Tool::DeliveryGet => deliveries::get(client, given).await,
-        Tool::DeliveryCreate => deliveries::create(client, given).await,
-        Tool::DeliveryStart => deliveries::start(client, given).await,
-        Tool::DeliveryPlan => deliveries::plan(client, given).await,
-        Tool::DeliverySplit => deliveries::split(client, given).await,
-        Tool::DeliveryApprove => deliveries::approve(client, given).await,
-        Tool::DeliveryReject => deliveries::reject(client, given).await,
-        Tool::DeliveryVerdict => deliveries::judge(client, given).await,
-        Tool::DeliveryRetry => deliveries::retry(client, given).await,
-        Tool::DeliveryCancel => deliveries::cancel(client, given).await,
-        Tool::DeliveryTranscript => transcripts::read_page(client, given).await,
-        Tool::MailSend => mail::send(client, given).await,
-        Tool::MailInbox => mail::inbox(client, given).await,
-        Tool::MailRead => mail::read_mail(client, given).await,
-        Tool::MailTag => mail::tag(client, given).await,
-        Tool::SprintStatus => sprints::status(client, given).await,
-        Tool::SprintStart => sprints::start(client, given).await,
-        Tool::SprintAbort => sprints::abort(client, given).await,
-    }
-}
-
-pub(super) fn to_value(answer: impl Serialize) -> Result<Value, ToolError> {
-    // Plain fields with text keys always serialize.
-    Ok(serde_json::to_value(answer).unwrap_or_default())
-}
-
-/// Reads arguments, and names the one that is wrong.
-pub(super) fn read<T: DeserializeOwned>(given: Value) -> Result<T, ToolError> {
-    if !given.is_object() {
-        return Err(ToolError::argument(
-            "arguments",
-            "they have to be an object",
-        ));
-    }
-    serde_path_to_error::deserialize(given).map_err(|error| {
-        let path = error.path().to_string();
-        let wrong = in_plain_words(&error.into_inner().to_string());
-        let field = if path == "." { "arguments" } else { &path };
-        ToolError::argument(&presentable(field, SHOWN_MAX), wrong)
-    })
-}
-
-async fn one(client: &Client, OneJob { job_id }: &OneJob) -> Result<JobView, ToolError> {
-    Ok(client.job(job_id).await?)
-}
-
-async fn create(client: &Client, wanted: arguments::CreateJobArgs) -> Result<JobState, ToolError> {
+/// `jules_create_job`.
+pub(super) async fn create(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let wanted: CreateJobArgs = read(given)?;
     if let Some(constraints) = &wanted.constraints {
         let odd = |odd: InvalidConstraint| ToolError::argument(&odd.field, odd.wrong);
         constraints.understood().map_err(odd)?;
@@ -138,18 +48,22 @@ async fn create(client: &Client, wanted: arguments::CreateJobArgs) -> Result<Job
         constraints: wanted.constraints,
     };
     let key = wanted.idempotency_key.as_deref();
-    Ok(JobState::from(&client.create_job(&order, key).await?))
+    to_value(JobState::from(&client.create_job(&order, key).await?))
 }
 
-async fn list(client: &Client, wanted: arguments::ListJobs) -> Result<JobsAnswer, ToolError> {
-    let found = client.jobs(wanted.repo.as_ref(), wanted.limit).await?;
-    Ok(JobsAnswer {
+/// `jules_list_jobs`.
+pub(super) async fn list(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let ListJobs { repo, limit } = read(given)?;
+    let found = client.jobs(repo.as_ref(), limit).await?;
+    to_value(JobsAnswer {
         jobs: found.jobs.iter().map(Row::from).collect(),
         more: found.more,
     })
 }
 
-async fn check(client: &Client, wanted: arguments::Check) -> Result<CheckResult, ToolError> {
+/// `jules_check`.
+pub(super) async fn check(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let wanted: Check = read(given)?;
     let found = match (wanted.job_id, wanted.repo) {
         (Some(job_id), _) => Some(client.job(&job_id).await?),
         (None, Some(repo)) => {
@@ -162,7 +76,7 @@ async fn check(client: &Client, wanted: arguments::Check) -> Result<CheckResult,
             return Err(ToolError::argument("job_id", "give it, or `repo`"));
         }
     };
-    Ok(CheckResult {
+    to_value(CheckResult {
         code: found.as_ref().map_or(Code::N, Code::from_job),
         job_id: found.as_ref().map(|job| job.job_id.to_string()),
         waits_for: found.as_ref().map(|job| job.waits_for.sentence.clone()),
@@ -170,25 +84,51 @@ async fn check(client: &Client, wanted: arguments::Check) -> Result<CheckResult,
     })
 }
 
-async fn send(client: &Client, wanted: arguments::SendMessage) -> Result<Delivered, ToolError> {
+/// `jules_send_message`.
+pub(super) async fn send(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let wanted: SendMessage = read(given)?;
     let key = wanted.idempotency_key.as_deref();
     let words = wanted.message.into_text();
-    Ok(Delivered::from(
-        client.say(&wanted.job_id, &words, key).await?,
-    ))
+    let said = client.say(&wanted.job_id, &words, key).await?;
+    to_value(Delivered::from(said))
 }
 
-fn extract(job: &JobView) -> PullRequest {
-    let pull = job.pull_request.as_ref();
-    PullRequest {
+/// `jules_approve_plan`.
+pub(super) async fn approve(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let ApprovePlan { job_id, plan_id } = read(given)?;
+    let approve = ApproveRequest { plan_id };
+    to_value(Delivered::from(client.approve(&job_id, &approve).await?))
+}
+
+/// `jules_request_retry`.
+pub(super) async fn retry(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let OneJob { job_id } = read(given)?;
+    let retry = RetryRequest::default();
+    to_value(JobState::from(&client.retry(&job_id, &retry).await?))
+}
+
+/// `jules_cancel_job`.
+pub(super) async fn cancel(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let OneJob { job_id } = read(given)?;
+    let cancel = CancelRequest::default();
+    to_value(JobState::from(&client.cancel(&job_id, &cancel).await?))
+}
+
+/// `jules_extract_pr`.
+pub(super) async fn pull_request(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let OneJob { job_id } = read(given)?;
+    let job = client.job(&job_id).await?;
+    to_value(PullRequest {
         job_id: job.job_id.to_string(),
-        pull_request: pull.map(ToString::to_string),
-        url: job.pull_request_url.clone(),
-    }
+        pull_request: job.pull_request.map(|pull| pull.to_string()),
+        url: job.pull_request_url,
+    })
 }
 
-async fn merge(client: &Client, wanted: arguments::MergePr) -> Result<Merge, ToolError> {
-    let payload = wanted.payload.unwrap_or_default();
+/// `jules_merge_pr`.
+pub(super) async fn merge(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let MergePr { job_id, payload } = read(given)?;
+    let payload = payload.unwrap_or_default();
     if payload.force {
         let wrong = "nothing can be forced: it is merged once its checks have passed";
         return Err(ToolError::argument("payload.force", wrong));
@@ -201,7 +141,7 @@ async fn merge(client: &Client, wanted: arguments::MergePr) -> Result<Merge, Too
         force: false,
         by: None,
     };
-    Ok(match client.merge(&wanted.job_id, &order).await? {
+    to_value(match client.merge(&job_id, &order).await? {
         Answer::Done(merged) => Merge {
             merged: true,
             pull_request: Some(merged.pull_request.to_string()),
@@ -217,10 +157,9 @@ async fn merge(client: &Client, wanted: arguments::MergePr) -> Result<Merge, Too
     })
 }
 
-async fn artifacts(
-    client: &Client,
-    wanted: arguments::GetArtifacts,
-) -> Result<ArtifactsAnswer, ToolError> {
+/// `jules_get_artifacts`.
+pub(super) async fn artifacts(client: &Client, given: Value) -> Result<Value, ToolError> {
+    let wanted: GetArtifacts = read(given)?;
     let budget = budget(wanted.max_bytes)?;
     let path = match (wanted.show, wanted.path) {
         (Show::File, None) => {
@@ -232,7 +171,7 @@ async fn artifacts(
     let found = match client.whole_artifacts(&wanted.job_id).await? {
         Answer::Done(found) => found,
         Answer::Later(_) => {
-            return Ok(ArtifactsAnswer {
+            return to_value(ArtifactsAnswer {
                 job_id: wanted.job_id,
                 ..ArtifactsAnswer::default()
             });
@@ -260,11 +199,11 @@ async fn artifacts(
         Show::File => {
             // More than there can be says the same as the most there can be.
             let offset = usize::try_from(wanted.offset.unwrap_or(0)).unwrap_or(usize::MAX);
-            let piece = (offset, budget);
-            of_file(&mut answer, &changes, (path.as_deref(), piece))?;
+            let path = path.unwrap_or_default();
+            add_file(&mut answer, &changes, &path, offset, budget)?;
         }
     }
-    Ok(answer)
+    to_value(answer)
 }
 
 fn budget(wanted: Option<u32>) -> Result<usize, ToolError> {
@@ -284,14 +223,16 @@ fn largest(changes: &[Change<'_>]) -> Vec<super::answers::File> {
     files
 }
 
-fn of_file(
+/// Adds at most `budget` bytes of the change of one file, from `offset` on.
+fn add_file(
     answer: &mut ArtifactsAnswer,
     changes: &[Change<'_>],
-    (path, (offset, budget)): (Option<&str>, (usize, usize)),
+    path: &str,
+    offset: usize,
+    budget: usize,
 ) -> Result<(), ToolError> {
-    let wanted = path.unwrap_or_default();
-    let Some(change) = changes.iter().find(|it| it.file.path == wanted) else {
-        let shown = presentable(wanted, SHOWN_MAX);
+    let Some(change) = changes.iter().find(|it| it.file.path == path) else {
+        let shown = presentable(path, SHOWN_MAX);
         let wrong = if answer.patch_cut {
             format!(
                 "`{shown}` is not in the first {} bytes of the patch, which is all that is kept; the pull request shows the rest",

@@ -10,6 +10,7 @@ mod log;
 mod log_lines;
 mod observe;
 mod open_plan;
+mod order;
 mod order_log;
 mod orders;
 mod pause;
@@ -35,7 +36,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use announcement_counters::{AnnouncementCounters, AnnouncementTopic};
-pub use answered::{Order, answered_since, answers, cause_asks_for, is_answered, settles};
+pub use answered::{answered_since, answers, cause_asks_for, is_answered, settles};
 pub use command::{
     ATTEMPTS_MAX, NewJob, PROMPT_BYTES_MAX, REFUSALS_MAX, adopt, create, created, creation_failed,
     linked, pull_settled, start,
@@ -46,6 +47,7 @@ pub use log_lines::{effect_log_line, event_log_line, log_lines};
 pub(crate) use observe::newest_pull;
 pub use observe::{Observation, Snapshot, observe};
 pub use open_plan::{plan_open, plan_to_approve};
+pub use order::Order;
 pub use order_log::{ORDER_LOG_MAX, OrderRecord, record_order};
 pub(crate) use orders::said_at;
 pub use orders::{

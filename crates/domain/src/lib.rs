@@ -20,6 +20,7 @@ pub mod event;
 
 pub mod effect;
 
+pub mod advice;
 pub mod refusal;
 pub mod step;
 
@@ -40,7 +41,7 @@ pub mod sprint;
 pub mod delivery;
 pub mod intake;
 
-pub mod advice;
+pub mod acceptance;
 
 pub mod account;
 pub mod clock_rollback;

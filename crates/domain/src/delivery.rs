@@ -4,6 +4,7 @@
 //! It has phases, a verdict, checkpoints at which a person is awaited, and runs.
 //! What it wants of others is computed at every look ([`wants()`]), so that a lost message loses nothing.
 
+mod actor;
 mod adhoc;
 mod apply;
 mod asks;
@@ -17,6 +18,7 @@ mod gate;
 mod glimpse;
 mod history;
 mod input;
+mod issue_ref;
 mod job_orders;
 mod legal;
 mod looked_at;
@@ -44,6 +46,7 @@ mod wants;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use actor::Actor;
 pub use adhoc::of_job;
 pub use apply::{apply, was_taken, with_issue_left};
 pub use asks::{
@@ -56,22 +59,21 @@ pub use due::{
 };
 pub use execution::{Execution, execution};
 pub use fault::{Failed, Fault, IssueTrouble};
-pub use gate::{Gate, gate};
+pub use gate::gate;
 pub use glimpse::{Checks, JobEnd, JobGlimpse, JobSight, PullEnd, PullGlimpse, Work};
-pub use history::{
-    Actor, PhaseRun, SPANS_MAX, deploy_failed_at, deploying_again_since, deploying_since,
-};
+pub use history::{PhaseRun, SPANS_MAX, deploy_failed_at, deploying_again_since, deploying_since};
 pub use input::{
     Act, ChildState, Command, CommandKind, Edit, Input, IssueSight, IssueState, NewDelivery, Part,
     PartsSight, ProviderReport, Review, ReviewSight, ReviewState,
 };
+pub use issue_ref::IssueRef;
 pub use job_orders::{called_off_with, merge_order, retry_order, takes_order};
 pub use legal::{TransitionError, is_called_off, legal, plan_approval, retry_takes_reason};
 pub use parts::waits_of_parts;
 pub use phase::{Checkpoints, Endpoint, Executor, OddPhase, Phase, RunStatus, Verdict};
 pub(crate) use reason::public_reasons;
 pub use reason::{Reason, is_told_by_pull, reasons};
-pub use refs::{IssueRef, LABEL_BYTES_MAX, REFS_MAX, Ref, RefRole, RefType};
+pub use refs::{LABEL_BYTES_MAX, REFS_MAX, Ref, RefRole, RefType};
 pub use refusal::{REFUSALS_MAX, Refusal};
 pub use review::{MalformedReview, ReviewOutput, parse as parse_review};
 pub use rules::{
@@ -92,7 +94,6 @@ pub use transcript::{
 };
 pub use waits::{is_read_again, waits};
 pub use want::{Purpose, Sight, Want};
-pub(crate) use wants::message_prefix;
 pub use wants::{cause, order_giver, wants};
 
 use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, PullRef, RepoName};

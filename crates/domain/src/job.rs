@@ -27,6 +27,7 @@ mod stopping;
 pub(crate) mod tests;
 mod turns;
 mod unreviewed;
+mod wait;
 mod wait_words;
 mod waits;
 mod watch;
@@ -42,7 +43,6 @@ pub use command::{
     linked, pull_settled, start,
 };
 pub use full_text::whole_plan_url;
-pub use log::ACTIVITY_OVERLAP;
 pub use log_lines::{effect_log_line, event_log_line, log_lines};
 pub(crate) use observe::newest_pull;
 pub use observe::{Observation, Snapshot, observe};
@@ -67,7 +67,8 @@ pub use stopping::{cancel, is_under_way, leave, put_away};
 pub(crate) use turns::turn_deadline;
 pub use turns::{NUDGES_MAX, PendingAnswer, answered_at, is_wanted, pending_answer};
 pub use unreviewed::{has_unreviewed_plan, is_worked_on};
-pub use waits::{JobWait, Pause, WaitParty, WaitReason, WaitsFor, hindrance, job_wait, waits_for};
+pub use wait::{Pause, WaitParty, WaitReason, WaitsFor};
+pub use waits::{JobWait, hindrance, job_wait, waits_for};
 pub use watch::{
     ActivityMark, AgentMessage, Announced, Announcement, Attention, Nudged, PendingPlan,
     RepeatedAnnouncement, Reply, SentAnswer, SessionLog, Turn, Watch,
@@ -257,6 +258,12 @@ impl Job {
     /// Its part in a sprint, if it has one.
     pub fn sprint(&self) -> Option<&SprintPart> {
         self.part.as_ref()?.sprint()
+    }
+
+    /// Whether its pull request goes to the branch that those of a sprint are woven into.
+    pub(crate) fn is_on_woven(&self) -> bool {
+        let part = self.sprint();
+        part.is_some_and(|part| part.sprint.branch() == self.branch)
     }
 
     /// The current session, watched or last.

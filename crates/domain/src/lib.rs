@@ -3,6 +3,7 @@
 //! Nothing here waits, reads a clock, draws a random number, logs or talks to anyone: every function depends on its arguments alone.
 //! Modules are in the best order for reading.
 
+mod address;
 pub mod ids;
 pub mod layer;
 pub mod when;

@@ -12,7 +12,6 @@ mod member;
 mod one_by_one;
 mod orders;
 mod outcome;
-mod readiness;
 mod report;
 mod resolving;
 mod rules;
@@ -30,16 +29,14 @@ use crate::refusal::NotNow;
 
 pub use apply::{FOREIGN_COMMIT, Input, apply, due};
 pub use figures::Figures;
-pub use gate::{SprintGate, gate, released};
+pub use gate::{gate, released};
 pub use labels::{ConflictLabel, conflict_labels, still_conflicts};
 pub use mailing::{MAILS_MAX, begins_weave, takers_of_mail, uncollected};
 pub use member::{MemberState, Offer, Outbox, Refusal, SHOWN_MAX, SprintMember};
 pub use orders::{abort, held, integrate, integrate_now, must_be_woven, must_go_on, resumed};
-pub(crate) use readiness::hindering;
 pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Verdict, Way, Woven};
 pub use rules::{Integration, NextSprint, OddSprints, Parallel, SprintMode, SprintRules};
 pub use seen::{awaited_until, must_be_read, never_made, without_pull};
-pub(crate) use sight::is_on_woven;
 pub use sight::{
     Glimpse, Landing, Sight, Sights, Work, failed_checks, glimpse, landing, sight, soon,
 };

@@ -162,7 +162,7 @@ fn say(delivery: &Delivery, seen: &JobGlimpse) -> Option<Want> {
         job: seen.job.clone(),
         phase: delivery.phase,
         text,
-        cause: format!("{}{}", message_prefix(&delivery.id), message.round),
+        cause: format!("{}{}", delivery.id.message_prefix(), message.round),
     })
 }
 
@@ -329,11 +329,6 @@ fn provider(delivery: &Delivery) -> Vec<Want> {
         Deploy::Workflow { .. } | Deploy::Deployment { .. } | Deploy::None => None,
     };
     dispatch.into_iter().chain(ask).collect()
-}
-
-/// How the causes of a delivery's messages to its session begin.
-pub(crate) fn message_prefix(delivery: &DeliveryId) -> String {
-    format!("delivery:{delivery}:")
 }
 
 /// The name in which a delivery gives orders to its job.

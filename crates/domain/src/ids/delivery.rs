@@ -39,6 +39,11 @@ impl DeliveryId {
         Self(job.to_string())
     }
 
+    /// How the causes of its messages to its session begin.
+    pub(crate) fn message_prefix(&self) -> String {
+        format!("delivery:{self}:")
+    }
+
     /// A new id, for a delivery that no issue triggers.
     pub fn of(ulid: ulid::Ulid) -> Self {
         Self::of_job(&JobId::from_ulid(ulid))

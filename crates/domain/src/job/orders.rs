@@ -10,11 +10,10 @@ use super::silence::looked_at;
 use super::watch::{Attention, Reply, SentAnswer, Watch};
 use super::{EndReason, Ending, Job, Phase, retry, turns};
 use crate::advice::Advice;
-use crate::delivery;
 use crate::effect::{Action, CALL_TIMEOUT, Effect};
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
 use crate::failure::Failure;
-use crate::ids::{PlanId, SessionId, digest};
+use crate::ids::{DeliveryId, PlanId, SessionId, digest};
 use crate::policy::Timing;
 use crate::redact::{holds_secret, presentable};
 use crate::refusal::{NotNow, not_now};
@@ -205,7 +204,7 @@ pub fn said(job: &Job, session: &SessionId, now: Timestamp, timing: &Timing) -> 
 
 /// Keeps when a message of the job's delivery was sent, which is known by its cause.
 pub fn note_sent(job: &mut Job, cause: &str, now: Timestamp) {
-    let own = job.delivery.as_ref().map(delivery::message_prefix);
+    let own = job.delivery.as_ref().map(DeliveryId::message_prefix);
     if own.is_some_and(|own| cause.starts_with(&own)) {
         job.told_at = Some(now);
     }

@@ -11,18 +11,17 @@ use super::next_look::{next_look, patience};
 use super::repair;
 use super::unexpected;
 use super::{Pull, PullPhase, Ready, RefusedMerge, SeenHead, Verdict};
-use crate::delivery::Gate;
 use crate::effect::{Action, exponential_backoff};
 use crate::event::FailedCheck;
 use crate::facts::{PullFacts, PullState, ReadDepth};
 use crate::failure::{Failure, FailureClass};
 use crate::ids::{AccountName, BranchName, CommitSha};
 use crate::merge::{
-    self, Hold, Judgement, MergeContext, MergeRefusals, Owner, Reason, SessionStatus, Weight,
+    self, Gate, Hold, Judgement, MergeContext, MergeRefusals, Owner, Reason, SessionStatus,
+    SprintGate, Weight,
 };
 use crate::policy::{MergeMethod, Policy, Timing};
 use crate::redact::presentable;
-use crate::sprint::SprintGate;
 use crate::step::Step;
 use crate::web_page::WebPage;
 use crate::when::plus;

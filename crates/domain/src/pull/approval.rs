@@ -7,10 +7,9 @@ use super::{Approval, MergeStyle, Pull, PullPhase};
 use crate::advice::Advice;
 use crate::fence::clip;
 use crate::ids::{CommitSha, SprintNumber};
-use crate::merge::{Judgement, Reason, Weight};
+use crate::merge::{self, Judgement, Reason, Weight};
 use crate::policy::Policy;
 use crate::refusal::NotNow;
-use crate::sprint;
 use crate::step::Step;
 
 /// Longest name of an approver, in characters.
@@ -78,7 +77,7 @@ fn weaving(pull: &Pull, head: &CommitSha) -> Option<SprintNumber> {
     let verdict = pull.verdict.as_ref().filter(|it| it.sha == *head)?;
     let reasons = reasons(&verdict.judgement);
     let sprint = reasons.iter().find_map(Reason::woven_by)?;
-    let hindering = sprint::hindering(reasons, false);
+    let hindering = merge::hindering_weave(reasons, false);
     let is_lifted = hindering
         .iter()
         .any(|it| it.advice() == Some(Advice::Merge));

@@ -9,10 +9,11 @@ use crate::effect::Action;
 use crate::event::{ErrorCause, Occurrence};
 use crate::facts::{CheckOutcome, PullFacts};
 use crate::ids::{CommitSha, EventId};
-use crate::merge::{AnnounceWhen, Judgement, MissingChecksCause, Reason, SessionStatus};
+use crate::merge::{
+    AnnounceWhen, Judgement, MissingChecksCause, Reason, SessionStatus, SprintGate,
+};
 use crate::outgoing_text;
 use crate::policy::{Policy, Timing};
-use crate::sprint::SprintGate;
 use crate::step::Step;
 use crate::when::plus;
 

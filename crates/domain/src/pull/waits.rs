@@ -5,8 +5,7 @@ use super::{Pull, PullPhase};
 use crate::event::ErrorCause;
 use crate::ids::{AgentName, CommitSha};
 use crate::job::{WaitParty, WaitReason, WaitsFor};
-use crate::merge::{Judgement, Reason};
-use crate::sprint;
+use crate::merge::{self, Judgement, Reason};
 
 /// Who must act before it is merged, or woven with others. `on_woven` says whether it goes to the branch that those are woven into.
 pub(crate) fn waits_for((pull, on_woven): (&Pull, bool), woken: Option<&AgentName>) -> WaitsFor {
@@ -71,7 +70,7 @@ fn awaited(reasons: &[Reason], on_woven: bool) -> Vec<&Reason> {
     let Some(woven) = reasons.iter().find(|it| is_woven(it)) else {
         return reasons.iter().collect();
     };
-    let hindering = sprint::hindering(reasons, on_woven);
+    let hindering = merge::hindering_weave(reasons, on_woven);
     match hindering.is_empty() {
         true => vec![woven],
         false => hindering,

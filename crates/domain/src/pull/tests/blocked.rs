@@ -1,11 +1,10 @@
 //! Reasons that neither time nor the session removes, and pull requests that are closed and reopened.
 
 use super::*;
-use crate::delivery::Gate;
 use crate::facts::{Demands, PullState, RequiredCheck, Review, ReviewVerdict as Said};
 use crate::job::{WaitParty, WaitReason};
+use crate::merge::{Gate, SprintGate};
 use crate::pull::REOPEN_WAIT;
-use crate::sprint::SprintGate;
 
 /// Changes one thing about a green pull request.
 type Change = fn(&mut World);

@@ -1,13 +1,18 @@
 //! A job: one piece of work given to Jules, tracked until it ends, with the state of its current session.
 
 mod announcement_counters;
+mod announcing;
 mod answered;
 mod attention;
 mod command;
 mod completion;
+mod context;
+mod due;
+mod event;
 mod full_text;
 mod log;
 mod log_lines;
+mod nudge;
 mod observe;
 mod open_plan;
 mod order;
@@ -21,6 +26,7 @@ mod queue;
 mod relation;
 mod retry;
 mod session_status;
+mod settling;
 mod silence;
 mod stopping;
 #[cfg(test)]
@@ -40,12 +46,15 @@ pub use announcement_counters::{AnnouncementCounters, AnnouncementTopic};
 pub use answered::{answered_since, answers, cause_asks_for, is_answered, settles};
 pub use command::{
     ATTEMPTS_MAX, NewJob, PROMPT_BYTES_MAX, REFUSALS_MAX, adopt, create, created, creation_failed,
-    linked, pull_settled, start,
+    linked, start,
 };
+pub use context::{Observation, Snapshot};
+pub use due::{POLLED_SLACK, PROPOSED_LOOK, deadline, looked_at};
 pub use full_text::whole_plan_url;
 pub use log_lines::{effect_log_line, event_log_line, log_lines};
+pub use nudge::NUDGES_MAX;
 pub(crate) use observe::newest_pull;
-pub use observe::{Observation, Snapshot, observe};
+pub use observe::observe;
 pub use open_plan::{plan_open, plan_to_approve};
 pub use order::Order;
 pub use order_log::{ORDER_LOG_MAX, OrderRecord, record_order};
@@ -60,12 +69,13 @@ pub use queue::{prioritised, start_place};
 pub use relation::{SessionRelation, relation, session_found};
 pub use retry::{RETRY_REASON_CHARS_MAX, Retry, retry};
 pub use session_status::session_status;
+pub use settling::pull_settled;
 pub use silence::STUCK_ANNOUNCEMENTS_MAX;
 pub(crate) use silence::silence_deadline;
-pub use silence::{POLLED_SLACK, PROPOSED_LOOK, deadline, is_halted, is_silent, looked_at};
+pub use silence::{is_halted, is_silent};
 pub use stopping::{cancel, is_under_way, leave, put_away};
 pub(crate) use turns::turn_deadline;
-pub use turns::{NUDGES_MAX, PendingAnswer, answered_at, is_wanted, pending_answer};
+pub use turns::{PendingAnswer, answered_at, is_wanted, pending_answer};
 pub use unreviewed::{has_unreviewed_plan, is_worked_on};
 pub use wait::{Pause, WaitParty, WaitReason, WaitsFor};
 pub use waits::{JobWait, hindrance, job_wait, waits_for};

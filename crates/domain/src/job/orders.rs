@@ -2,13 +2,13 @@
 
 use jiff::Timestamp;
 
-use super::announcement_counters::{self, AnnouncementTopic};
+use super::announcing::announce;
 use super::attention::approval;
-use super::observe::event;
+use super::due::looked_at;
+use super::event::event;
 use super::open_plan::shown_plan;
-use super::silence::looked_at;
 use super::watch::{Attention, Reply, SentAnswer, Watch};
-use super::{EndReason, Ending, Job, Phase, retry, turns};
+use super::{AnnouncementTopic, EndReason, Ending, Job, Phase, retry, turns};
 use crate::advice::Advice;
 use crate::effect::{Action, CALL_TIMEOUT, Effect};
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
@@ -274,7 +274,7 @@ pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestam
     let mut watch = watch.clone();
     if !turns::unanswered(&mut watch, &effect.action, now) {
         let failed = failed(job, &watch, (cause, effect, failure), now);
-        announcement_counters::announce(&mut step, &mut watch, (AnnouncementTopic::Order, failed));
+        announce(&mut step, &mut watch, (AnnouncementTopic::Order, failed));
     }
     step.aggregate.phase = Phase::Watching(watch);
     step.due = looked_at(&step.aggregate, &Timing::default());

@@ -163,6 +163,14 @@ impl Judgement {
         }
     }
 
+    /// Why it is not merged; nothing for a merge.
+    pub(crate) fn reasons(&self) -> &[Reason] {
+        match self {
+            Self::Wait { reasons, .. } | Self::Refuse { reasons } => reasons,
+            Self::Merge { .. } | Self::Conflict { .. } => &[],
+        }
+    }
+
     /// Whether an order to merge is refused by it: more has to be done than to end a pause.
     pub fn is_refusal(&self) -> bool {
         match self {

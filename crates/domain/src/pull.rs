@@ -5,6 +5,7 @@ mod apply;
 mod approval;
 mod checks;
 mod closing;
+mod context;
 mod ending;
 mod for_delivery;
 mod hint;
@@ -21,10 +22,11 @@ mod waits;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use apply::{Input, PullContext, apply};
+pub use apply::{Input, apply};
 pub(crate) use approval::takes_approval;
 pub use approval::{MergeApproval, approve, take_back};
 pub use closing::{Closing, close};
+pub use context::PullContext;
 pub use ending::REOPEN_WAIT;
 pub use for_delivery::{GitHubApproval, UpdatedHead, update_to_check};
 pub use hint::{

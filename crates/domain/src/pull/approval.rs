@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 
-use super::apply::reasons;
 use super::{Approval, MergeStyle, Pull, PullPhase};
 use crate::advice::Advice;
 use crate::fence::clip;
@@ -75,7 +74,7 @@ pub fn approve(
 /// The sprint that weaves a head, where an approval lifts nothing that the weave waits for.
 fn weaving(pull: &Pull, head: &CommitSha) -> Option<SprintNumber> {
     let verdict = pull.verdict.as_ref().filter(|it| it.sha == *head)?;
-    let reasons = reasons(&verdict.judgement);
+    let reasons = verdict.judgement.reasons();
     let sprint = reasons.iter().find_map(Reason::woven_by)?;
     let hindering = merge::hindering_weave(reasons, false);
     let is_lifted = hindering

@@ -1,6 +1,5 @@
 //! Who is waited for at a pull request whose session rests.
 
-use super::apply::reasons;
 use super::{Pull, PullPhase};
 use crate::event::ErrorCause;
 use crate::ids::{AgentName, CommitSha};
@@ -53,7 +52,7 @@ enum Whom {
 /// stands in the way.
 pub(crate) fn hindrance(pull: &Pull, on_woven: bool) -> Option<&Reason> {
     let verdict = pull.verdict.as_ref()?;
-    let reasons = reasons(&verdict.judgement);
+    let reasons = verdict.judgement.reasons();
     let first = decisive(pull, &verdict.sha, &awaited(reasons, on_woven))?;
     let is_member = reasons.iter().any(is_woven);
     let is_blocked = || of_reason(pull, &verdict.sha, first).1 == WaitReason::Blocked;

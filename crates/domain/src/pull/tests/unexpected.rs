@@ -136,7 +136,7 @@ fn another_head_is_compared_with_the_last_accepted_one() {
     assert_eq!(world.read(200), ["unexpected_push "]);
     let verdict = &world.pull.verdict.as_ref().unwrap().judgement;
     let unknown = Reason::UnexpectedPush { paths: Vec::new() };
-    assert!(super::super::apply::reasons(verdict).contains(&unknown));
+    assert!(verdict.reasons().contains(&unknown));
     // Back at the accepted head everything is as it was.
     world.facts.head.sha = sha('a');
     world.facts.files = listed(&["a.rs"]);

@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::report::REASON_BYTES_MAX;
 use super::{Offer, Outbox, Woven};
 use crate::facts::PullState;
 use crate::failure::Hindrance;
@@ -19,9 +20,6 @@ pub(super) const LATE_OUTPUTS: SignedDuration = SignedDuration::from_secs(120);
 
 /// How soon a sprint is read again that had a pull request read, or could not read files.
 const READ_AGAIN: SignedDuration = SignedDuration::from_secs(60);
-
-/// Longest reason that a sprint keeps, in bytes as JSON: each member may have one.
-pub(super) const REASON_BYTES_MAX: usize = 200;
 
 /// What a sprint can see.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

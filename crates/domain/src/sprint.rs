@@ -29,7 +29,7 @@ use crate::failure::Hindrance;
 use crate::ids::{AccountName, BranchName, CommitSha, JobId, PersonaName, RepoName, SprintNumber};
 use crate::refusal::NotNow;
 
-pub use apply::{FOREIGN_COMMIT, Input, apply, due};
+pub use apply::{Input, apply, due};
 pub use figures::Figures;
 pub use gate::{gate, released};
 pub use labels::{ConflictLabel, conflict_labels, still_conflicts};
@@ -70,6 +70,9 @@ pub const WEAVER_TIMEOUT: SignedDuration = SignedDuration::from_mins(90);
 
 /// How long a member is waited for while its job waits for a slot.
 pub const QUEUED_TIMEOUT: SignedDuration = SignedDuration::from_mins(60);
+
+/// Why a sprint ends at a commit on its branch that no weave made.
+pub const FOREIGN_COMMIT: &str = "a commit of another hand is on its branch";
 
 /// How often a sprint is read although nothing called it.
 pub const SAFETY_TICK: SignedDuration = SignedDuration::from_mins(15);

@@ -32,6 +32,11 @@ impl Actor {
         Self::Agent(clip(name, NAME_CHARS_MAX))
     }
 
+    /// Who closed an issue or a pull request: `person on GitHub` where GitHub does not say who.
+    pub(super) fn on_github(by: Option<&str>) -> Self {
+        by.map_or_else(|| Self::person("on GitHub"), Self::person)
+    }
+
     /// Whether it is a person.
     pub fn is_person(&self) -> bool {
         match self {

@@ -4,10 +4,10 @@
 use jiff::Timestamp;
 
 use super::glimpse::{Checks, JobEnd, JobGlimpse, PullEnd, PullGlimpse, Work};
-use super::history::{Actor, PhaseRun};
+use super::history::PhaseRun;
 use super::refs;
 use super::{
-    Checkpoints, Closed, Delivery, DeliveryKind, Endpoint, Failed, Fault, Phase, Plan, Ref,
+    Actor, Checkpoints, Closed, Delivery, DeliveryKind, Endpoint, Failed, Fault, Phase, Plan, Ref,
     RefRole, RefType, Rules, RunStatus, SCHEMA_VERSION, Seen, Task,
 };
 use crate::ids::DeliveryId;

@@ -3,13 +3,13 @@
 
 use jiff::Timestamp;
 
-use super::history::{self, Actor};
+use super::history;
 use super::refs;
 use super::run::{Mode, Performer, Run, RunResult, SUMMARY_CHARS_MAX};
 use super::text::short;
 use super::{
-    CANCELED, Closed, Delivery, Failed, Fault, Message, Phase, PlanBy, ReviewBy, Reviewing, Rules,
-    RunStatus, Task, TranscriptState, Verdict, Work,
+    Actor, CANCELED, Closed, Delivery, Failed, Fault, Message, Phase, PlanBy, ReviewBy, Reviewing,
+    Rules, RunStatus, Task, TranscriptState, Verdict, Work,
 };
 use crate::ids::{CommitSha, JobId, RunId, SessionId};
 

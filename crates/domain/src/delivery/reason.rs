@@ -3,11 +3,12 @@
 
 mod by_phase;
 
-use super::due::{awaits_person, planner};
-use super::waits::is_read_again;
+use super::failure::failed;
+use super::lateness::{awaits_person, planner};
+use super::verify::is_read_again;
 use super::{
     Child, ChildState, Delivery, IssueTrouble, Phase, PlanBy, REFUSALS_MAX, ReviewBy, RunStatus,
-    Want, wants,
+    Want,
 };
 use crate::event::Audience;
 use crate::ids::AgentName;
@@ -112,7 +113,7 @@ fn asked_party(delivery: &Delivery) -> WaitParty {
 /// Whether the agent is told of its failure.
 fn is_left_to_agent(delivery: &Delivery) -> bool {
     matches!(
-        wants::failed(delivery),
+        failed(delivery),
         Some(Want::TellFailed {
             audience: Audience::Agent,
             ..

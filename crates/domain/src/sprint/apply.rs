@@ -12,16 +12,15 @@ use super::report::{REASON_BYTES_MAX, Report, Verdict};
 use super::resolving::{call_weaver, is_unresolved, leave_out_red, mend, needs_weaver, take_back};
 use super::seen::{asked, has_ended_in_time, late, see};
 use super::sight::{Landing, Sights, Work};
-use super::{ATTEMPTS_MAX, SAFETY_TICK, Sprint, SprintState, TICKS_MAX, WEAVE_RETRIES_MAX};
+use super::{
+    ATTEMPTS_MAX, FOREIGN_COMMIT, SAFETY_TICK, Sprint, SprintState, TICKS_MAX, WEAVE_RETRIES_MAX,
+};
 use crate::ids::{MessageId, PersonaName};
 use crate::redact::storable;
 use crate::when::plus;
 
 /// How soon what was decided is carried out again, if that was lost.
 const CARRY_OUT_AGAIN: SignedDuration = SignedDuration::from_mins(1);
-
-/// Why a sprint ends at a commit on its branch that no weave made.
-pub const FOREIGN_COMMIT: &str = "a commit of another hand is on its branch";
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -306,7 +306,7 @@ fn collect(
         return Err(("collected_already", sentence));
     }
     delivery.runs.push(Run {
-        id: RunId::of(&delivery.id, delivery.runs.len()),
+        id: RunId::of_delivery(&delivery.id, delivery.runs.len()),
         mode: Mode::Execution,
         performer: Performer::Jules,
         status: result,

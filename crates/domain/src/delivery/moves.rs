@@ -97,7 +97,7 @@ impl Moving<'_> {
         let job = delivery.task.job.clone().filter(|_| by_task);
         let session = job.as_ref().and_then(|job| session_of(delivery, job));
         delivery.runs.push(Run {
-            id: RunId::of(&delivery.id, delivery.runs.len()),
+            id: RunId::of_delivery(&delivery.id, delivery.runs.len()),
             mode,
             performer,
             status: RunResult::Running,

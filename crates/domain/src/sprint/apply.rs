@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::figures::note_ticks;
-use super::mailing::{collected, hand_mail, not_taken, shown, told};
+use super::mailing::{begin_rerun, collected, hand_mail, not_taken, shown};
 use super::member::{MemberState, Outbox, Refusal, SprintMember};
 use super::one_by_one::{begin_next, is_open, see_alone};
 use super::outcome::leave_out_unpushed;
@@ -112,7 +112,7 @@ pub fn apply(sprint: &Sprint, input: &Input, now: Timestamp) -> Sprint {
             persona,
             shown: ids,
         } => on(&mut next, persona, |it| shown(it, ids)),
-        Input::Told { persona, shown } => on(&mut next, persona, |it| told(it, shown, now)),
+        Input::Told { persona, shown } => on(&mut next, persona, |it| begin_rerun(it, shown, now)),
         Input::Asked { persona, is_taken } => {
             on(&mut next, persona, |it| asked(it, *is_taken, now));
         }

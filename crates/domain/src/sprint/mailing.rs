@@ -154,7 +154,7 @@ pub(super) fn shown(member: &mut SprintMember, shown: &[MessageId]) {
 }
 
 /// A member was sent its conflict, and mends it.
-pub(super) fn told(member: &mut SprintMember, ids: &[MessageId], now: Timestamp) {
+pub(super) fn begin_rerun(member: &mut SprintMember, ids: &[MessageId], now: Timestamp) {
     if member.state == MemberState::Conflicted {
         member.state = MemberState::Rerunning;
         member.attempts = member.attempts.saturating_add(1);

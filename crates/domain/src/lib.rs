@@ -2,6 +2,8 @@
 //!
 //! Nothing here waits, reads a clock, draws a random number, logs or talks to anyone: every function depends on its arguments alone.
 //! Modules are in the best order for reading.
+//! Files depend on each other in one direction only, apart from a file and those below it: ids and plain types are at the bottom, what
+//! speaks of several records is on top.
 
 mod address;
 pub mod ids;

@@ -13,9 +13,8 @@ use sha2::{Digest, Sha256};
 
 use crate::fence::encoded_len;
 use crate::ids::{ActivityId, SessionId};
-use crate::job::ACTIVITY_OVERLAP;
 use crate::redact::storable;
-use crate::session::{Activity, ActivityKind, Plan};
+use crate::session::{ACTIVITY_OVERLAP, Activity, ActivityKind, Plan};
 use crate::when::plus;
 use span::{MessagePosition, SPAN, Span, compact};
 

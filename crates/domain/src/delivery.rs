@@ -4,6 +4,7 @@
 //! It has phases, a verdict, checkpoints at which a person is awaited, and runs.
 //! What it wants of others is computed at every look ([`wants()`]), so that a lost message loses nothing.
 
+mod actor;
 mod adhoc;
 mod apply;
 mod asks;
@@ -12,12 +13,15 @@ mod commands;
 mod create;
 mod due;
 mod execution;
+mod failure;
 mod fault;
 mod gate;
 mod glimpse;
 mod history;
 mod input;
+mod issue_ref;
 mod job_orders;
+mod lateness;
 mod legal;
 mod looked_at;
 mod moves;
@@ -33,10 +37,12 @@ mod reviewing;
 mod rules;
 mod run;
 mod sights;
+mod steps;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text;
 mod transcript;
+mod verify;
 mod waits;
 mod want;
 mod wants;
@@ -44,34 +50,31 @@ mod wants;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use actor::Actor;
 pub use adhoc::of_job;
-pub use apply::{apply, was_taken, with_issue_left};
-pub use asks::{
-    announces_failure, asking, is_failed_by, is_past, open_events, tell, whole_plan_url,
-};
+pub use apply::{apply, was_taken, with_issue_left, with_transcript};
+pub use asks::{announces_failure, asking, is_failed_by, is_past, tell, whole_plan_url};
 pub use closed::Closed;
 pub use create::{CHILDREN_MAX, check_number_of_children, create, is_same_trigger};
-pub use due::{
-    AGENT_ACTS_FOR, LOOK_RUNNING, LOOK_WAITING, RESULT_WAIT, TELL_EVERY, due, result_due,
-};
+pub use due::{LOOK_RUNNING, TELL_EVERY, due};
 pub use execution::{Execution, execution};
 pub use fault::{Failed, Fault, IssueTrouble};
-pub use gate::{Gate, gate};
+pub use gate::gate;
 pub use glimpse::{Checks, JobEnd, JobGlimpse, JobSight, PullEnd, PullGlimpse, Work};
-pub use history::{
-    Actor, PhaseRun, SPANS_MAX, deploy_failed_at, deploying_again_since, deploying_since,
-};
+pub use history::{PhaseRun, SPANS_MAX, deploy_failed_at, deploying_again_since, deploying_since};
 pub use input::{
-    Act, ChildState, Command, CommandKind, Edit, Input, IssueSight, IssueState, NewDelivery, Part,
+    Act, ChildState, Command, CommandKind, Edit, Input, IssueSight, IssueState, NewDelivery,
     PartsSight, ProviderReport, Review, ReviewSight, ReviewState,
 };
+pub use issue_ref::IssueRef;
 pub use job_orders::{called_off_with, merge_order, retry_order, takes_order};
+pub use lateness::{AGENT_ACTS_FOR, LOOK_WAITING, RESULT_WAIT, result_due};
 pub use legal::{TransitionError, is_called_off, legal, plan_approval, retry_takes_reason};
 pub use parts::waits_of_parts;
 pub use phase::{Checkpoints, Endpoint, Executor, OddPhase, Phase, RunStatus, Verdict};
 pub(crate) use reason::public_reasons;
 pub use reason::{Reason, is_told_by_pull, reasons};
-pub use refs::{IssueRef, LABEL_BYTES_MAX, REFS_MAX, Ref, RefRole, RefType};
+pub use refs::{LABEL_BYTES_MAX, REFS_MAX, Ref, RefRole, RefType};
 pub use refusal::{REFUSALS_MAX, Refusal};
 pub use review::{MalformedReview, ReviewOutput, parse as parse_review};
 pub use rules::{
@@ -79,21 +82,20 @@ pub use rules::{
 };
 pub use run::{
     Analysis, Mode, Performer, Plan, RUNS_MAX, Run, RunResult, SESSION_WORKING, SUMMARY_CHARS_MAX,
-    result_of,
+    TranscriptState, result_of,
 };
 pub use text::{
     CRITERIA_BYTES_MAX, CRITERIA_MAX, CRITERION_CHARS_MAX, DESCRIPTION_BYTES_MAX,
-    FEEDBACK_CHARS_MAX, IssueText, PLAN_BYTES_MAX, TITLE_CHARS_MAX, of_issue, typed_parts,
+    FEEDBACK_CHARS_MAX, IssueText, PLAN_BYTES_MAX, Part, TITLE_CHARS_MAX, of_issue, typed_parts,
 };
 pub use transcript::{
     EntryKind, TRANSCRIPT_PAGE_BYTES_MAX, TRANSCRIPT_PAGES_MAX, TranscriptEntry, TranscriptSpan,
-    TranscriptState, transcript, transcript_due, transcript_pages, transcript_span,
-    transcripts_wanted, with_transcript,
+    transcript, transcript_due, transcript_pages, transcript_span, transcripts_wanted,
 };
-pub use waits::{is_read_again, waits};
-pub use want::{Purpose, Sight, Want};
-pub(crate) use wants::message_prefix;
-pub use wants::{cause, order_giver, wants};
+pub use verify::is_read_again;
+pub use waits::waits;
+pub use want::{Purpose, Sight, Want, cause};
+pub use wants::{open_events, order_giver, wants};
 
 use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, PullRef, RepoName};
 use crate::pull::MergeStyle;

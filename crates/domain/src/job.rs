@@ -1,15 +1,21 @@
 //! A job: one piece of work given to Jules, tracked until it ends, with the state of its current session.
 
 mod announcement_counters;
+mod announcing;
 mod answered;
 mod attention;
 mod command;
 mod completion;
+mod context;
+mod due;
+mod event;
 mod full_text;
 mod log;
 mod log_lines;
+mod nudge;
 mod observe;
 mod open_plan;
+mod order;
 mod order_log;
 mod orders;
 mod pause;
@@ -20,12 +26,14 @@ mod queue;
 mod relation;
 mod retry;
 mod session_status;
+mod settling;
 mod silence;
 mod stopping;
 #[cfg(test)]
 pub(crate) mod tests;
 mod turns;
 mod unreviewed;
+mod wait;
 mod wait_words;
 mod waits;
 mod watch;
@@ -35,17 +43,20 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use announcement_counters::{AnnouncementCounters, AnnouncementTopic};
-pub use answered::{Order, answered_since, answers, cause_asks_for, is_answered, settles};
+pub use answered::{answered_since, answers, cause_asks_for, is_answered, settles};
 pub use command::{
     ATTEMPTS_MAX, NewJob, PROMPT_BYTES_MAX, REFUSALS_MAX, adopt, create, created, creation_failed,
-    linked, pull_settled, start,
+    linked, start,
 };
+pub use context::{Observation, Snapshot};
+pub use due::{POLLED_SLACK, PROPOSED_LOOK, deadline, looked_at};
 pub use full_text::whole_plan_url;
-pub use log::ACTIVITY_OVERLAP;
 pub use log_lines::{effect_log_line, event_log_line, log_lines};
+pub use nudge::NUDGES_MAX;
 pub(crate) use observe::newest_pull;
-pub use observe::{Observation, Snapshot, observe};
+pub use observe::observe;
 pub use open_plan::{plan_open, plan_to_approve};
+pub use order::Order;
 pub use order_log::{ORDER_LOG_MAX, OrderRecord, record_order};
 pub(crate) use orders::said_at;
 pub use orders::{
@@ -58,14 +69,16 @@ pub use queue::{prioritised, start_place};
 pub use relation::{SessionRelation, relation, session_found};
 pub use retry::{RETRY_REASON_CHARS_MAX, Retry, retry};
 pub use session_status::session_status;
+pub use settling::pull_settled;
 pub use silence::STUCK_ANNOUNCEMENTS_MAX;
 pub(crate) use silence::silence_deadline;
-pub use silence::{POLLED_SLACK, PROPOSED_LOOK, deadline, is_halted, is_silent, looked_at};
+pub use silence::{is_halted, is_silent};
 pub use stopping::{cancel, is_under_way, leave, put_away};
 pub(crate) use turns::turn_deadline;
-pub use turns::{NUDGES_MAX, PendingAnswer, answered_at, is_wanted, pending_answer};
+pub use turns::{PendingAnswer, answered_at, is_wanted, pending_answer};
 pub use unreviewed::{has_unreviewed_plan, is_worked_on};
-pub use waits::{JobWait, Pause, WaitParty, WaitReason, WaitsFor, hindrance, job_wait, waits_for};
+pub use wait::{Pause, WaitParty, WaitReason, WaitsFor};
+pub use waits::{JobWait, hindrance, job_wait, waits_for};
 pub use watch::{
     ActivityMark, AgentMessage, Announced, Announcement, Attention, Nudged, PendingPlan,
     RepeatedAnnouncement, Reply, SentAnswer, SessionLog, Turn, Watch,
@@ -255,6 +268,12 @@ impl Job {
     /// Its part in a sprint, if it has one.
     pub fn sprint(&self) -> Option<&SprintPart> {
         self.part.as_ref()?.sprint()
+    }
+
+    /// Whether its pull request goes to the branch that those of a sprint are woven into.
+    pub(crate) fn is_on_woven(&self) -> bool {
+        let part = self.sprint();
+        part.is_some_and(|part| part.sprint.branch() == self.branch)
     }
 
     /// The current session, watched or last.

@@ -2,7 +2,10 @@
 //!
 //! Nothing here waits, reads a clock, draws a random number, logs or talks to anyone: every function depends on its arguments alone.
 //! Modules are in the best order for reading.
+//! Files depend on each other in one direction only, apart from a file and those below it: ids and plain types are at the bottom, what
+//! speaks of several records is on top.
 
+mod address;
 pub mod ids;
 pub mod layer;
 pub mod when;
@@ -20,6 +23,7 @@ pub mod event;
 
 pub mod effect;
 
+pub mod advice;
 pub mod refusal;
 pub mod step;
 
@@ -40,7 +44,7 @@ pub mod sprint;
 pub mod delivery;
 pub mod intake;
 
-pub mod advice;
+pub mod acceptance;
 
 pub mod account;
 pub mod clock_rollback;

@@ -4,9 +4,11 @@
 
 mod announcing;
 mod checks;
+mod gate;
 mod lasting;
 mod no_files;
 mod people;
+mod readiness;
 mod reason;
 mod sentence;
 #[cfg(test)]
@@ -18,16 +20,16 @@ use serde::{Deserialize, Serialize};
 pub(crate) use announcing::AnnounceWhen;
 pub use checks::covers;
 pub(crate) use checks::source_checks_suffice;
+pub use gate::{Gate, SprintGate};
 pub use lasting::LastingReason;
 pub(crate) use lasting::lasting;
+pub(crate) use readiness::{hindering_weave, is_weavable};
 pub use reason::{MergeInput, MissingChecksCause, Reason, Weight};
 
-use crate::delivery::Gate;
 use crate::facts::{Fact, PullFacts, PullState};
 use crate::ids::{BranchName, CommitSha};
 use crate::policy::{MergeMethod, MergePolicy, Policy, Timing};
 use crate::redact::presentable;
-use crate::sprint::SprintGate;
 
 /// Facts older than this are read again before a merge: the invariant's ten seconds.
 pub const FACTS_AGE_MAX: SignedDuration = SignedDuration::from_secs(10);
@@ -158,6 +160,14 @@ impl Judgement {
                 .iter()
                 .all(|reason| reason.is_pause() || reason.weight() == Weight::Wait),
             Self::Merge { .. } | Self::Wait { .. } | Self::Conflict { .. } => false,
+        }
+    }
+
+    /// Why it is not merged; nothing for a merge.
+    pub(crate) fn reasons(&self) -> &[Reason] {
+        match self {
+            Self::Wait { reasons, .. } | Self::Refuse { reasons } => reasons,
+            Self::Merge { .. } | Self::Conflict { .. } => &[],
         }
     }
 

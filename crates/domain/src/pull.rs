@@ -5,11 +5,13 @@ mod apply;
 mod approval;
 mod checks;
 mod closing;
+mod context;
 mod ending;
 mod for_delivery;
 mod hint;
 mod lane;
 mod next_look;
+mod own_checks;
 mod repair;
 mod style;
 #[cfg(test)]
@@ -20,10 +22,11 @@ mod waits;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use apply::{Input, PullContext, apply};
+pub use apply::{Input, apply};
 pub(crate) use approval::takes_approval;
 pub use approval::{MergeApproval, approve, take_back};
 pub use closing::{Closing, close};
+pub use context::PullContext;
 pub use ending::REOPEN_WAIT;
 pub use for_delivery::{GitHubApproval, UpdatedHead, update_to_check};
 pub use hint::{
@@ -31,6 +34,7 @@ pub use hint::{
     unhurried, wants_clues, weigh_hint,
 };
 pub use lane::{LANE_HOLD, Lane};
+pub use own_checks::{OwnCheck, OwnChecks, OwnOutcome};
 pub use repair::{tells_of_checks_at, tells_session, wants_logs};
 pub use style::{MergeStyle, TITLE_CHARS_MAX};
 pub use unexpected::{
@@ -40,7 +44,7 @@ pub use unexpected::{
 pub(crate) use waits::{hindrance, waits_for};
 
 use crate::event::ErrorCause;
-use crate::facts::{Base, Check, CheckOutcome, Pass, PullState};
+use crate::facts::{Base, Check, PullState};
 use crate::ids::{
     BranchName, CommitSha, DeliveryId, JobId, PullRef, RepoId, SessionId, SprintNumber,
 };
@@ -226,80 +230,6 @@ pub struct Verdict {
     /// Its checks then, at most twenty; what changed since and changed no judgement is not told.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
-}
-
-/// Results of our own checks of one head on one base, under the rules of then.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OwnChecks {
-    /// The head.
-    pub head: CommitSha,
-    /// The base.
-    pub base: CommitSha,
-    /// What else they depend on: the user's files, the protected paths, the day and the version of Gaffer.
-    pub rules: String,
-    /// The results.
-    pub results: Vec<OwnCheck>,
-}
-
-impl OwnChecks {
-    /// What a result depends on apart from the head, as one word.
-    pub fn basis(&self) -> String {
-        format!("{}:{}", self.base, self.rules)
-    }
-
-    /// Whether this is the result of a check of that head on that basis.
-    pub fn shows(
-        &self,
-        (head, basis): (&CommitSha, &str),
-        (name, outcome): (&str, OwnOutcome),
-    ) -> bool {
-        let is_it = |result: &OwnCheck| result.name == name && result.outcome == outcome;
-        self.head == *head && self.basis() == basis && self.results.iter().any(is_it)
-    }
-}
-
-/// The result of a check of our own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OwnCheck {
-    /// Its name.
-    pub name: String,
-    /// How it ended.
-    pub outcome: OwnOutcome,
-    /// What it found, for the session.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub output: String,
-}
-
-/// How a check of our own ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OwnOutcome {
-    /// All is well.
-    Passed,
-    /// All is well, and that counts for no check that a source asks for.
-    Neutral,
-    /// Something is wrong.
-    Failed,
-}
-
-impl OwnOutcome {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Neutral => "neutral",
-            Self::Failed => "failed",
-        }
-    }
-
-    /// The same as an outcome of a check on GitHub.
-    pub fn of_check(self) -> CheckOutcome {
-        match self {
-            Self::Passed => CheckOutcome::Passed(Pass::Success),
-            Self::Neutral => CheckOutcome::Passed(Pass::Neutral),
-            Self::Failed => CheckOutcome::Failed,
-        }
-    }
 }
 
 /// A pull request that was found to belong to a session of ours.

@@ -1,9 +1,12 @@
 //! A session as Jules shows it, in our own terms and tolerant of everything new.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ActivityId, BranchName, PlanId, PullRef, RepoName, SessionId};
+
+/// Activities are requested from this long before the newest known one: several may share a timestamp.
+pub(crate) const ACTIVITY_OVERLAP: SignedDuration = SignedDuration::from_secs(1);
 
 /// Longest name of an unknown state that is kept, in characters: it is stored with the job and shown in events.
 const OTHER_CHARS_MAX: usize = 80;

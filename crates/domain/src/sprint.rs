@@ -11,8 +11,9 @@ mod mailing;
 mod member;
 mod one_by_one;
 mod orders;
+mod outbox;
 mod outcome;
-mod readiness;
+mod record_size;
 mod report;
 mod resolving;
 mod rules;
@@ -28,18 +29,17 @@ use crate::failure::Hindrance;
 use crate::ids::{AccountName, BranchName, CommitSha, JobId, PersonaName, RepoName, SprintNumber};
 use crate::refusal::NotNow;
 
-pub use apply::{FOREIGN_COMMIT, Input, apply, due};
+pub use apply::{Input, apply, due};
 pub use figures::Figures;
-pub use gate::{SprintGate, gate, released};
+pub use gate::{gate, released};
 pub use labels::{ConflictLabel, conflict_labels, still_conflicts};
-pub use mailing::{MAILS_MAX, begins_weave, takers_of_mail, uncollected};
+pub use mailing::{MAILS_MAX, begins_weave, takers_of_mail};
 pub use member::{MemberState, Offer, Outbox, Refusal, SHOWN_MAX, SprintMember};
 pub use orders::{abort, held, integrate, integrate_now, must_be_woven, must_go_on, resumed};
-pub(crate) use readiness::hindering;
+pub use outbox::uncollected;
 pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Verdict, Way, Woven};
 pub use rules::{Integration, NextSprint, OddSprints, Parallel, SprintMode, SprintRules};
 pub use seen::{awaited_until, must_be_read, never_made, without_pull};
-pub(crate) use sight::is_on_woven;
 pub use sight::{
     Glimpse, Landing, Sight, Sights, Work, failed_checks, glimpse, landing, sight, soon,
 };
@@ -70,6 +70,9 @@ pub const WEAVER_TIMEOUT: SignedDuration = SignedDuration::from_mins(90);
 
 /// How long a member is waited for while its job waits for a slot.
 pub const QUEUED_TIMEOUT: SignedDuration = SignedDuration::from_mins(60);
+
+/// Why a sprint ends at a commit on its branch that no weave made.
+pub const FOREIGN_COMMIT: &str = "a commit of another hand is on its branch";
 
 /// How often a sprint is read although nothing called it.
 pub const SAFETY_TICK: SignedDuration = SignedDuration::from_mins(15);

@@ -11,11 +11,12 @@ mod transcripts;
 use std::borrow::Cow;
 
 use domain::delivery::{
-    self, Act, Actor, ChildState, Command, Delivery, Gate, IssueRef, Phase, Rules, RunStatus,
+    self, Act, Actor, ChildState, Command, Delivery, IssueRef, Phase, Rules, RunStatus,
     TransitionError,
 };
 use domain::ids::{CommitSha, DeliveryId, EventId};
 use domain::job::Job;
+use domain::merge::Gate;
 use domain::redact::presentable;
 use domain::step::Step;
 use domain::wake::Wake;

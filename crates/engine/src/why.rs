@@ -11,7 +11,8 @@ mod sprint;
 mod tests;
 mod told;
 
-use domain::advice::{self, Advice, Next};
+use domain::acceptance::accepted;
+use domain::advice::{Advice, Next};
 use domain::delivery::{self, Delivery};
 use domain::facts::Check;
 use domain::ids::{DeliveryId, JobId, PullRef};
@@ -238,7 +239,7 @@ impl Backend {
     ) -> Result<(), Error> {
         let advised = std::mem::take(&mut found.next);
         let timing = &Timing::default();
-        found.next = advice::accepted(about, advised, (self.now(), timing));
+        found.next = accepted(about, advised, (self.now(), timing));
         let Some(id) = &about.0.delivery else {
             return Ok(());
         };

@@ -311,7 +311,7 @@ async fn appendix(webhooks: bool) {
     assert_eq!(texts["README.md"], "A shop with a vision.\n");
     let counters = world.sandbox.counters();
     assert_eq!((counters.creates, counters.merges), (3, 1), "one task each");
-    let figures = Figures::of(&over);
+    let figures = Figures::of_sprint(&over);
     assert_eq!((figures.conflicts, figures.resolved), (1, 1));
     assert_eq!((figures.ticks_to_resolution, figures.tasks), (2, 3));
     assert_eq!((figures.integrated, figures.merged), (3, 3));

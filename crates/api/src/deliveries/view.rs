@@ -5,7 +5,8 @@ use client::wire::{
     AnalysisView, ChildView, DeliveryCard, DeliveryView, DeliveryWhy, IssueView, PhaseRunView,
     PlanView, PlannedStep, Reason, RefView, RunView,
 };
-use domain::advice::{self, Next};
+use domain::acceptance;
+use domain::advice::Next;
 use domain::delivery::{
     self, Analysis, Child, Delivery, DeliveryKind, PhaseRun, Plan, Ref, Run, RunStatus,
     TITLE_CHARS_MAX,
@@ -206,7 +207,7 @@ fn job_orders(api: &ApiInner, shown: &DeliveryShown) -> LegalOrders {
     let pull = shown.pull.as_ref().map(|tracked| &tracked.pull);
     let now = (api.backend.now(), &Timing::default());
     let orders = [Order::Approve, Order::Retry, Order::Cancel, Order::Merge];
-    let accepts = |order: &Order| advice::accepts((job, pull), *order, now);
+    let accepts = |order: &Order| acceptance::accepts((job, pull), *order, now);
     let accepted = orders.into_iter().filter(accepts);
     LegalOrders {
         legal: accepted.map(|order| order.word().to_owned()).collect(),

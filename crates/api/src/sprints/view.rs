@@ -69,7 +69,7 @@ pub(super) fn sprint(sprint: &Sprint) -> SprintView {
         weaves: sprint.weaves,
         members: sprint.members.iter().map(|it| member(sprint, it)).collect(),
         faults: Vec::new(),
-        figures: figures(Figures::of(sprint)),
+        figures: figures(Figures::of_sprint(sprint)),
         woven: sprint.woven.as_ref().map(woven),
         reports: Vec::new(),
         created_at: sprint.created_at,

@@ -4,10 +4,10 @@
 use jiff::Timestamp;
 
 use super::glimpse::{Checks, JobEnd, JobGlimpse, PullEnd, PullGlimpse, Work};
-use super::history::{Actor, PhaseRun};
+use super::history::PhaseRun;
 use super::refs;
 use super::{
-    Checkpoints, Closed, Delivery, DeliveryKind, Endpoint, Failed, Fault, Phase, Plan, Ref,
+    Actor, Checkpoints, Closed, Delivery, DeliveryKind, Endpoint, Failed, Fault, Phase, Plan, Ref,
     RefRole, RefType, Rules, RunStatus, SCHEMA_VERSION, Seen, Task,
 };
 use crate::ids::DeliveryId;
@@ -17,9 +17,9 @@ use crate::pull::{Pull, PullPhase};
 
 /// The delivery as which a job is shown that belongs to none. Its actions are the job's orders.
 pub fn of_job(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) -> Delivery {
-    let seen = JobGlimpse::of(job, timing, now);
+    let seen = JobGlimpse::of_job(job, timing, now);
     let pull = pull.filter(|pull| job.pull() == Some(&pull.pull));
-    let glimpse = pull.map(PullGlimpse::of);
+    let glimpse = pull.map(PullGlimpse::of_pull);
     let waits = job::waits_for(job, pull, None);
     let is_plan_open = waits.what == WaitReason::Plan;
     let (phase, run_status, error) = place((&seen, is_plan_open), glimpse.as_ref());

@@ -9,8 +9,11 @@ use super::legal::{Asker, TransitionError, legal, may};
 use super::moves::Moving;
 use super::progress::progress;
 use super::sights;
-use super::{Actor, Command, CommandKind, Delivery, Fault, Input, IssueTrouble, Rules, RunStatus};
-use crate::ids::digest;
+use super::{
+    Actor, Command, CommandKind, Delivery, Fault, Input, IssueTrouble, Rules, RunStatus,
+    TranscriptEntry, TranscriptState,
+};
+use crate::ids::{RunId, digest};
 use crate::redact::presentable;
 use crate::step::Step;
 
@@ -85,6 +88,25 @@ pub fn with_issue_left(delivery: &Delivery, why: Option<&str>, now: Timestamp) -
     step(delivery, after, now)
 }
 
+/// The next state of a delivery after the transcript of a run was read, and how it is kept; a run that is no longer there changes nothing.
+pub fn with_transcript(
+    delivery: &Delivery,
+    id: &RunId,
+    kept: &[TranscriptEntry],
+    now: Timestamp,
+) -> Step<Delivery> {
+    let mut next = delivery.clone();
+    if let Some(run) = next.runs.iter_mut().find(|run| run.id == *id) {
+        run.transcript = match kept {
+            [] => TranscriptState::None,
+            [_, ..] => TranscriptState::Kept,
+        };
+        let newest = kept.iter().map(|entry| entry.at).max();
+        run.told_through = run.told_through.or(newest);
+    }
+    step(delivery, next, now)
+}
+
 fn stay(delivery: &Delivery, now: Timestamp) -> Step<Delivery> {
     let mut step = Step::unchanged(delivery.clone());
     step.due = due(delivery, now);
@@ -92,7 +114,7 @@ fn stay(delivery: &Delivery, now: Timestamp) -> Step<Delivery> {
 }
 
 /// Counts a change, and says when to look again.
-pub(super) fn step(before: &Delivery, mut after: Delivery, now: Timestamp) -> Step<Delivery> {
+fn step(before: &Delivery, mut after: Delivery, now: Timestamp) -> Step<Delivery> {
     if after != *before {
         after.version = before.version.saturating_add(1);
         after.updated_at = now.max(before.updated_at);

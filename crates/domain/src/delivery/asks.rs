@@ -2,14 +2,13 @@
 
 use jiff::Timestamp;
 
-use super::due::planner;
-use super::waits::is_let_go;
-use super::{
-    Delivery, Fault, Mode, Phase, PlanBy, Reason, RunStatus, Sight, Told, Want, history,
-    public_reasons, wants,
-};
+use super::failure::failed;
+use super::history;
+use super::lateness::planner;
+use super::verify::is_let_go;
+use super::{Delivery, Fault, Mode, Phase, PlanBy, Reason, RunStatus, Told, Want, public_reasons};
 use crate::event::{Audience, DeliveryAsk, ErrorCause, Event, Occurrence};
-use crate::ids::{DeliveryId, EventId, digest};
+use crate::ids::{DeliveryId, digest};
 use crate::job::{self, Job};
 use crate::wake;
 
@@ -69,7 +68,7 @@ pub(super) fn asks_merge(delivery: &Delivery) -> Option<Want> {
 }
 
 /// The same whatever is in the way for now: a reading that fails ends no question.
-fn approval(delivery: &Delivery) -> Option<Want> {
+pub(super) fn approval(delivery: &Delivery) -> Option<Want> {
     let is_merging = (delivery.phase, delivery.run_status) == (Phase::Verify, RunStatus::Running);
     let is_open = is_merging && !is_let_go(delivery);
     let (pull, head) = (delivery.task.pull.clone(), delivery.head().cloned());
@@ -80,37 +79,6 @@ fn approval(delivery: &Delivery) -> Option<Want> {
         audience: Audience::Agent,
         cause,
     })
-}
-
-/// The events by which it asks for what it waits for now; those of earlier times are over.
-pub fn open_events(delivery: &Delivery) -> Vec<EventId> {
-    let wanted = wants::review(delivery, &Sight::default()).into_iter();
-    let wanted = wanted.chain(asks(delivery)).chain(approval(delivery));
-    let wanted = wanted.chain(wants::failed(delivery));
-    let event = |want: Want| match want {
-        Want::Ask { cause, .. } | Want::TellFailed { cause, .. } => {
-            Some(EventId::from_name(&cause))
-        }
-        Want::CreateJob { .. }
-        | Want::RetryJob { .. }
-        | Want::ApprovePlan { .. }
-        | Want::Say { .. }
-        | Want::CancelJob { .. }
-        | Want::LeaveJob { .. }
-        | Want::PrioritiseJob { .. }
-        | Want::ApprovePull { .. }
-        | Want::ReadSession { .. }
-        | Want::ReadPull { .. }
-        | Want::ClosePull { .. }
-        | Want::CreateChild { .. }
-        | Want::ReadPart { .. }
-        | Want::CancelChild { .. }
-        | Want::DispatchWorkflow { .. }
-        | Want::AskProvider { .. }
-        | Want::Tell { .. }
-        | Want::CloseIssue { .. } => None,
-    };
-    wanted.filter_map(event).collect()
 }
 
 /// The delivery that asks for something by an event, or tells of its failure.
@@ -148,7 +116,7 @@ pub fn is_failed_by(delivery: &Delivery, event: &Event) -> bool {
 /// checks are announced once for a pull request, so that nothing else tells of those that fail again after a retry.
 pub fn announces_failure(delivery: &Delivery, of_job: &[Event]) -> bool {
     let (Some(error), Some(Want::TellFailed { audience, .. })) =
-        (&delivery.error, wants::failed(delivery))
+        (&delivery.error, failed(delivery))
     else {
         return false;
     };

@@ -1,17 +1,17 @@
 //! What commands do. Whether they are legal was asked before.
 
 use super::create::{check_number_of_children, check_refs};
-use super::history::Actor;
 use super::legal;
 use super::looked_at::{same_head, same_plan};
 use super::moves::Moving;
 use super::parts;
 use super::refs;
 use super::run::{Analysis, Mode, Performer, Run, RunResult};
+use super::steps::let_go_on;
 use super::text::{self, FEEDBACK_CHARS_MAX, Refused, TARGETS_MAX, What};
 use super::{
-    Act, Approved, Child, ChildState, Closed, Command, Edit, Fault, Part, Phase, Plan, PlanBy,
-    Review, RunStatus, TranscriptState, Verdict, Work,
+    Act, Actor, Child, ChildState, Closed, Command, Edit, Fault, Part, Phase, Plan, PlanBy, Review,
+    RunStatus, TranscriptState, Verdict, Work,
 };
 use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, RunId, SessionId};
 use crate::job::RETRY_REASON_CHARS_MAX;
@@ -71,20 +71,6 @@ fn approve(
     }
     moving.go_on(by);
     Ok(())
-}
-
-/// The approval of a reviewed head is also the word that its merge waits for.
-pub(super) fn let_go_on(
-    moving: &mut Moving<'_>,
-    (head, style): (Option<CommitSha>, &MergeStyle),
-    by: &Actor,
-) {
-    moving.delivery.review.approved = head.map(|head| Approved {
-        head,
-        by: by.clone(),
-        at: moving.now,
-        style: style.clone(),
-    });
 }
 
 /// What is under way fails; what is not is given up.
@@ -320,7 +306,7 @@ fn collect(
         return Err(("collected_already", sentence));
     }
     delivery.runs.push(Run {
-        id: RunId::of(&delivery.id, delivery.runs.len()),
+        id: RunId::of_delivery(&delivery.id, delivery.runs.len()),
         mode: Mode::Execution,
         performer: Performer::Jules,
         status: result,

@@ -2,13 +2,12 @@
 
 use jiff::Timestamp;
 
-use super::history::Actor;
 use super::moves::Moving;
 use super::progress::progress;
 use super::text::{self, Refused, What};
 use super::{
-    Delivery, DeliveryKind, NewDelivery, Phase, REFS_MAX, Rules, RunStatus, SCHEMA_VERSION, Task,
-    TransitionError, due, history, refs,
+    Actor, Delivery, DeliveryKind, NewDelivery, Phase, REFS_MAX, Rules, RunStatus, SCHEMA_VERSION,
+    Task, TransitionError, due, history, refs,
 };
 use crate::fence::encoded_len;
 use crate::step::Step;

@@ -4,11 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::asks;
 use super::history;
-use super::progress::is_stale;
+use super::lateness::{AGENT_ACTS_FOR, LOOK_WAITING, awaits_person, plan_due, result_due};
 use super::transcript::transcript_due;
-use super::{
-    Delivery, JobEnd, Mode, Observe, Performer, Phase, PlanBy, ReviewBy, RunResult, RunStatus, Work,
-};
+use super::{Delivery, Observe, Phase, ReviewBy, RunStatus};
 use crate::when::plus;
 
 /// How often it looks while something is under way.
@@ -16,16 +14,6 @@ pub const LOOK_RUNNING: SignedDuration = SignedDuration::from_mins(10);
 
 /// How often it asks how a deployment goes, what was deployed, or whether checks still fail.
 const LOOK_DEPLOYING: SignedDuration = SignedDuration::from_mins(1);
-
-/// How often it looks while a person is awaited.
-pub const LOOK_WAITING: SignedDuration = SignedDuration::from_hours(1);
-
-/// How long the agent has for a plan or a review, before a person is awaited.
-pub const AGENT_ACTS_FOR: SignedDuration = SignedDuration::from_hours(8);
-
-/// How long a pull request or a new head may be late after its session was finished: outputs are linked late, and a
-/// head is seen with the next reading.
-pub const RESULT_WAIT: SignedDuration = SignedDuration::from_mins(5);
 
 /// How often an issue is told something at most.
 pub const TELL_EVERY: SignedDuration = SignedDuration::from_mins(1);
@@ -66,69 +54,6 @@ pub fn due(delivery: &Delivery, now: Timestamp) -> Option<Timestamp> {
 fn tells_at(delivery: &Delivery) -> Option<Timestamp> {
     let told = delivery.told.as_ref()?;
     asks::tell(delivery).map(|_| plus(told.at, TELL_EVERY))
-}
-
-/// Whether nothing moves before a person acts.
-pub(super) fn awaits_person(delivery: &Delivery) -> bool {
-    let is_running = delivery.run_status == RunStatus::Running;
-    let reviewer = delivery.review.asked.as_ref().map(|asked| asked.by);
-    let is_theirs = match delivery.phase {
-        Phase::Plan => planner(delivery) == PlanBy::Human && delivery.children.is_empty(),
-        Phase::Review => reviewer == Some(ReviewBy::Human),
-        Phase::Intake
-        | Phase::Implement
-        | Phase::Verify
-        | Phase::Deploy
-        | Phase::Observe
-        | Phase::Close => false,
-    };
-    delivery.run_status == RunStatus::Failed
-        || delivery.awaits_start()
-        || delivery.awaits_approval()
-        || (is_running && is_theirs)
-}
-
-/// Who plans: the agent of its source until it is late, and a person from then on.
-pub(super) fn planner(delivery: &Delivery) -> PlanBy {
-    let mut newest_first = delivery.runs.iter().rev();
-    let last = newest_first.find(|run| run.mode != Mode::Execution);
-    let is_late = last.is_some_and(|run| {
-        run.mode == Mode::Plan
-            && run.status == RunResult::Running
-            && run.performer == Performer::Human
-    });
-    match delivery.rules.plan_by {
-        PlanBy::Agent if is_late => PlanBy::Human,
-        whose @ (PlanBy::Agent | PlanBy::Human | PlanBy::Jules) => whose,
-    }
-}
-
-/// Until when the agent has to send its plan.
-pub(super) fn plan_due(delivery: &Delivery) -> Option<Timestamp> {
-    let is_running = (delivery.phase, delivery.run_status) == (Phase::Plan, RunStatus::Running);
-    let is_agents = planner(delivery) == PlanBy::Agent && delivery.children.is_empty();
-    let since = history::since(delivery);
-    (is_running && is_agents).then(|| plus(since, AGENT_ACTS_FOR))
-}
-
-/// When its phase fails, since its session came to rest without a result.
-pub fn result_due(delivery: &Delivery) -> Option<Timestamp> {
-    if (delivery.phase, delivery.run_status) != (Phase::Implement, RunStatus::Running) {
-        return None;
-    }
-    // What is not read yet may be a result.
-    let is_known = delivery.task.pull.is_none() || delivery.head().is_some();
-    let since = history::since(delivery);
-    let from = match delivery.job_seen().map(|job| &job.work)? {
-        Work::Resting(rests) if !is_stale(delivery, *rests) => {
-            Some(rests.map_or(since, |rests| rests.max(since)))
-        }
-        Work::Ended(JobEnd::Completed) => Some(since),
-        Work::Resting(_) | Work::Ended(_) => None,
-        Work::Waiting | Work::Working | Work::Asking | Work::Planned(_) => None,
-    };
-    from.filter(|_| is_known)
-        .map(|from| plus(from, RESULT_WAIT))
 }
 
 /// When something is decided only because time has passed.

@@ -166,7 +166,7 @@ pub enum PullEnd {
 
 impl JobGlimpse {
     /// What can be seen of a job.
-    pub fn of(job: &Job, timing: &Timing, now: Timestamp) -> Self {
+    pub fn of_job(job: &Job, timing: &Timing, now: Timestamp) -> Self {
         let (work, approved_elsewhere) = match &job.phase {
             Phase::Queued { .. } | Phase::Creating { .. } | Phase::Proposed { .. } => {
                 (Work::Waiting, false)
@@ -188,7 +188,7 @@ impl JobGlimpse {
 
 impl JobSight {
     /// What was seen of a job, with the plan that waits, or that was approved on Jules's own page, maybe between two polls.
-    pub fn of(job: &Job, timing: &Timing, now: Timestamp) -> Self {
+    pub fn of_job(job: &Job, timing: &Timing, now: Timestamp) -> Self {
         let log = match &job.phase {
             Phase::Watching(watch) => Some(&watch.log),
             Phase::Queued { .. }
@@ -198,7 +198,7 @@ impl JobSight {
         };
         let shown = log.and_then(|log| log.plan.as_ref().or(log.approved_plan.as_ref()));
         Self {
-            glimpse: JobGlimpse::of(job, timing, now),
+            glimpse: JobGlimpse::of_job(job, timing, now),
             plan: shown.map(|it| Plan::of_steps(&it.plan, it.at)),
             plan_summary: shown.and_then(|it| summary_of_steps(&it.plan)),
             said: log.and_then(|log| log.agent.clone()),
@@ -302,7 +302,7 @@ fn ended(how: &EndReason) -> JobEnd {
 
 impl PullGlimpse {
     /// What can be seen of a pull request in its record.
-    pub fn of(pull: &Pull) -> Self {
+    pub fn of_pull(pull: &Pull) -> Self {
         let end = match &pull.phase {
             PullPhase::Open | PullPhase::Merging { .. } | PullPhase::Closed { .. } => None,
             PullPhase::Settled { state, by, .. } => match state {

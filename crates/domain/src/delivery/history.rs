@@ -1,13 +1,10 @@
 //! The history of a delivery: one span for each phase and status it was in, with who brought it there.
 
-use std::fmt;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::run::RUNS_MAX;
-use super::{Delivery, Executor, Phase, RunStatus, Verdict};
-use crate::fence::clip;
+use super::{Actor, Delivery, Executor, Phase, RunStatus, Verdict};
 
 /// Most spans of one delivery.
 pub const SPANS_MAX: usize = 200;
@@ -23,9 +20,6 @@ const RECORD_BYTES_MAX: usize = 36 * 1024;
 /// A command is refused that would make the record longer than this, without its plan. The 40 runs may still add 50
 /// bytes each about their transcripts.
 const ORDERED_BYTES_MAX: usize = 41 * 1024;
-
-/// Longest name of an actor, in characters.
-const NAME_CHARS_MAX: usize = 80;
 
 /// A time in one phase and one status.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,48 +44,6 @@ impl PhaseRun {
     /// What executes the phase.
     pub fn executor(&self) -> Executor {
         self.phase.executor()
-    }
-}
-
-/// Who did something.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Actor {
-    /// Gaffer, by its rules.
-    System,
-    /// An agent.
-    Agent(String),
-    /// A person.
-    Person(String),
-}
-
-impl Actor {
-    /// A person by name.
-    pub fn person(name: &str) -> Self {
-        Self::Person(clip(name, NAME_CHARS_MAX))
-    }
-
-    /// An agent by name.
-    pub fn agent(name: &str) -> Self {
-        Self::Agent(clip(name, NAME_CHARS_MAX))
-    }
-
-    /// Whether it is a person.
-    pub fn is_person(&self) -> bool {
-        match self {
-            Self::Person(_) => true,
-            Self::System | Self::Agent(_) => false,
-        }
-    }
-}
-
-impl fmt::Display for Actor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::System => f.write_str("system"),
-            Self::Agent(name) => write!(f, "agent {name}"),
-            Self::Person(name) => write!(f, "person {name}"),
-        }
     }
 }
 

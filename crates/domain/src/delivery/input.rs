@@ -6,7 +6,7 @@ use std::fmt;
 use jiff::Timestamp;
 
 use super::glimpse::{JobSight, PullGlimpse};
-use super::{Actor, DeliveryKind, Phase, Ref, RunResult, Verdict};
+use super::{Actor, DeliveryKind, Part, Phase, Ref, RunResult, Verdict};
 use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, RunId, SessionId};
 use crate::priority::Priority;
 use crate::pull::MergeStyle;
@@ -127,15 +127,6 @@ pub struct Review {
     pub summary: Option<String>,
     /// What has to change; needed with `not_pass`.
     pub feedback: Option<String>,
-}
-
-/// A part into which a delivery is split.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
-    /// What it is about.
-    pub summary: String,
-    /// When it is done.
-    pub acceptance_criteria: Vec<String>,
 }
 
 /// Changes of what a delivery says of itself; what is none stays.

@@ -3,13 +3,13 @@
 
 use jiff::Timestamp;
 
-use super::history::{self, Actor};
+use super::history;
 use super::refs;
 use super::run::{Mode, Performer, Run, RunResult, SUMMARY_CHARS_MAX};
 use super::text::short;
 use super::{
-    CANCELED, Closed, Delivery, Failed, Fault, Message, Phase, PlanBy, ReviewBy, Reviewing, Rules,
-    RunStatus, Task, TranscriptState, Verdict, Work,
+    Actor, CANCELED, Closed, Delivery, Failed, Fault, Message, Phase, PlanBy, ReviewBy, Reviewing,
+    Rules, RunStatus, Task, TranscriptState, Verdict, Work,
 };
 use crate::ids::{CommitSha, JobId, RunId, SessionId};
 
@@ -97,7 +97,7 @@ impl Moving<'_> {
         let job = delivery.task.job.clone().filter(|_| by_task);
         let session = job.as_ref().and_then(|job| session_of(delivery, job));
         delivery.runs.push(Run {
-            id: RunId::of(&delivery.id, delivery.runs.len()),
+            id: RunId::of_delivery(&delivery.id, delivery.runs.len()),
             mode,
             performer,
             status: RunResult::Running,

@@ -1,8 +1,7 @@
 //! The parts into which a delivery was split: what follows from how far they are, and who is waited for.
 
-use super::history::Actor;
 use super::moves::Moving;
-use super::{Child, ChildState, Closed, Delivery, Fault};
+use super::{Actor, Child, ChildState, Closed, Delivery, Fault};
 use crate::ids::DeliveryId;
 use crate::job::{WaitParty, WaitReason, WaitsFor};
 

@@ -2,14 +2,14 @@
 
 use jiff::Timestamp;
 
-use super::due::{RESULT_WAIT, plan_due};
-use super::history::{self, Actor};
+use super::history;
+use super::lateness::{RESULT_WAIT, is_stale, plan_due};
 use super::moves::Moving;
 use super::reviewing::{checks_failed, head_moved, reviewed, reviewing};
-use super::sights::closer;
+use super::steps::{goes_on, session_failed};
 use super::{
-    Checks, Closed, Delivery, Deploy, Fault, JobEnd, Observe, Phase, PlanBy, PullEnd, RunStatus,
-    Work, parts,
+    Actor, Checks, Closed, Deploy, Fault, JobEnd, Observe, Phase, PlanBy, PullEnd, RunStatus, Work,
+    parts,
 };
 use crate::when::plus;
 
@@ -65,14 +65,6 @@ fn leave(moving: &mut Moving<'_>, status: RunStatus) -> bool {
     true
 }
 
-pub(super) fn goes_on(moving: &mut Moving<'_>) -> bool {
-    let waits = moving.delivery.awaits_approval();
-    if !waits {
-        moving.go_on(&Actor::System);
-    }
-    !waits
-}
-
 /// People merge, close and call off by hand.
 fn ended_outside(moving: &mut Moving<'_>) -> bool {
     let delivery = &moving.delivery;
@@ -89,7 +81,7 @@ fn ended_outside(moving: &mut Moving<'_>) -> bool {
         }
         Some(PullEnd::Closed { by }) if is_before_merge(phase) && status != RunStatus::Failed => {
             let text = "the pull request was closed without a merge";
-            moving.fail(Fault::PullClosed, text, &closer(by.as_deref()));
+            moving.fail(Fault::PullClosed, text, &Actor::on_github(by.as_deref()));
             true
         }
         Some(PullEnd::Merged { .. } | PullEnd::Closed { .. }) | None => false,
@@ -141,34 +133,6 @@ fn unblock(moving: &mut Moving<'_>, is_over: bool) -> bool {
     is_over
 }
 
-/// Why a job that ended cannot go on; none where its pull request tells more.
-fn fault(end: &JobEnd) -> Option<(Fault, String)> {
-    let told = |fault, text: &str| Some((fault, text.to_owned()));
-    match end {
-        JobEnd::Merged | JobEnd::PullClosed | JobEnd::Completed => None,
-        JobEnd::Failed(why) => told(Fault::SessionFailed, &format!("the session failed: {why}")),
-        JobEnd::Lost => told(Fault::SessionLost, "the session is gone"),
-        JobEnd::Refused(why) => {
-            let text = format!("Jules would not create the session: {why}");
-            told(Fault::SessionRefused, &text)
-        }
-        JobEnd::Canceled(by) => told(Fault::JobCanceled, &format!("{by} called the job off")),
-    }
-}
-
-/// Fails the phase if its session cannot go on.
-pub(super) fn session_failed(moving: &mut Moving<'_>) -> bool {
-    let found = match moving.delivery.job_seen().map(|job| &job.work) {
-        Some(Work::Ended(end)) => fault(end),
-        Some(Work::Waiting | Work::Working | Work::Asking) => None,
-        Some(Work::Planned(_) | Work::Resting(_)) | None => None,
-    };
-    if let Some((code, text)) = &found {
-        moving.fail(*code, text, &Actor::System);
-    }
-    found.is_some()
-}
-
 fn planning(moving: &mut Moving<'_>) -> bool {
     if plan_due(&moving.delivery).is_some_and(|at| moving.now >= at) {
         moving.hand_over();
@@ -197,12 +161,6 @@ fn planning(moving: &mut Moving<'_>) -> bool {
         moving.succeed(&Actor::System, None);
     }
     has_plan
-}
-
-/// Whether what a session did is older than the last message to it.
-pub(super) fn is_stale(delivery: &Delivery, since: Option<Timestamp>) -> bool {
-    let message = delivery.task.message.as_ref();
-    message.is_some_and(|message| since.is_none_or(|since| since <= message.at))
 }
 
 fn planned(moving: &mut Moving<'_>) -> bool {

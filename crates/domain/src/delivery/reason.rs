@@ -3,11 +3,12 @@
 
 mod by_phase;
 
-use super::due::{awaits_person, planner};
-use super::waits::is_read_again;
+use super::failure::failed;
+use super::lateness::{awaits_person, planner};
+use super::verify::is_read_again;
 use super::{
     Child, ChildState, Delivery, IssueTrouble, Phase, PlanBy, REFUSALS_MAX, ReviewBy, RunStatus,
-    Want, wants,
+    Want,
 };
 use crate::event::Audience;
 use crate::ids::AgentName;
@@ -112,7 +113,7 @@ fn asked_party(delivery: &Delivery) -> WaitParty {
 /// Whether the agent is told of its failure.
 fn is_left_to_agent(delivery: &Delivery) -> bool {
     matches!(
-        wants::failed(delivery),
+        failed(delivery),
         Some(Want::TellFailed {
             audience: Audience::Agent,
             ..
@@ -123,7 +124,10 @@ fn is_left_to_agent(delivery: &Delivery) -> bool {
 /// Why it is where it is, the decisive reason first. `woken` is the agent that would be woken.
 pub fn reasons(delivery: &Delivery, woken: Option<&AgentName>) -> Vec<Reason> {
     let reason = |WordedReason { code, sentence, .. }| Reason { code, sentence };
-    told(delivery, woken).into_iter().map(reason).collect()
+    worded_reasons(delivery, woken)
+        .into_iter()
+        .map(reason)
+        .collect()
 }
 
 /// The same for everybody who reads its issue, behind what lasts of that which keeps its pull request from being merged, where that
@@ -136,7 +140,7 @@ pub(crate) fn public_reasons(delivery: &Delivery) -> Vec<Reason> {
         sentence: held.sentence().to_owned(),
     });
     // Which agent can be woken is told to people who look at Gaffer.
-    let own = told(delivery, None).into_iter();
+    let own = worded_reasons(delivery, None).into_iter();
     let own = own.map(|WordedReason { code, public, .. }| Reason {
         code,
         sentence: public,
@@ -144,7 +148,7 @@ pub(crate) fn public_reasons(delivery: &Delivery) -> Vec<Reason> {
     of_pull.chain(own).collect()
 }
 
-fn told(delivery: &Delivery, woken: Option<&AgentName>) -> Vec<WordedReason> {
+fn worded_reasons(delivery: &Delivery, woken: Option<&AgentName>) -> Vec<WordedReason> {
     let mut found = vec![by_phase::first(delivery, waits_for(delivery, woken))];
     match &delivery.trouble {
         Some(IssueTrouble::Closed { .. }) if !delivery.is_terminal() => found.push(reason(

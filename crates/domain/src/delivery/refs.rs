@@ -1,12 +1,9 @@
 //! What a delivery refers to: what triggered it, what came of it, and what it is a part of.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
-use super::Delivery;
-use crate::ids::{InvalidId, PullRef, RepoName};
+use super::{Delivery, IssueRef};
+use crate::ids::PullRef;
 use crate::web_page::WebPage;
 
 /// Most references of one delivery.
@@ -92,22 +89,7 @@ pub(super) fn add(refs: &mut Vec<Ref>, new: Ref) {
     }
 }
 
-/// One issue: `owner/name#number`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct IssueRef {
-    /// The repository.
-    pub repo: RepoName,
-    /// Its number there, from 1. Issues and pull requests share one sequence.
-    pub number: u64,
-}
-
 impl IssueRef {
-    /// The address of its page.
-    pub fn url(&self) -> String {
-        format!("https://github.com/{}/issues/{}", self.repo, self.number)
-    }
-
     /// The reference of a delivery that it triggers.
     pub fn trigger(&self) -> Ref {
         Ref {
@@ -126,38 +108,6 @@ pub(super) fn output(pull: &PullRef) -> Ref {
         kind: RefType::Pr,
         label: format!("#{}", pull.number),
         url: WebPage::from_service(&pull.url()),
-    }
-}
-
-impl FromStr for IssueRef {
-    type Err = InvalidId;
-
-    fn from_str(value: &str) -> Result<Self, InvalidId> {
-        let PullRef { repo, number } = value.parse().map_err(|refused| InvalidId {
-            kind: "issue",
-            ..refused
-        })?;
-        Ok(Self { repo, number })
-    }
-}
-
-impl TryFrom<String> for IssueRef {
-    type Error = InvalidId;
-
-    fn try_from(value: String) -> Result<Self, InvalidId> {
-        value.parse()
-    }
-}
-
-impl From<IssueRef> for String {
-    fn from(issue: IssueRef) -> Self {
-        issue.to_string()
-    }
-}
-
-impl fmt::Display for IssueRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}#{}", self.repo, self.number)
     }
 }
 

@@ -3,10 +3,9 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::history::Actor;
 use super::moves::Moving;
 use super::text::short;
-use super::{Fault, Phase};
+use super::{Actor, Fault, Phase};
 use crate::when::plus;
 
 /// How often a refusal is counted at most: it is asked for at every look, and looks may come in a row.

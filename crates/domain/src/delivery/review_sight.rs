@@ -13,7 +13,7 @@ const LOST: &str = "its session is gone";
 impl ReviewSight {
     /// What was seen of the job that reviews.
     pub fn of(job: &Job, timing: &Timing, now: Timestamp) -> Self {
-        let glimpse = JobGlimpse::of(job, timing, now);
+        let glimpse = JobGlimpse::of_job(job, timing, now);
         let state = match glimpse.work {
             Work::Resting(_) | Work::Ended(JobEnd::Completed) => ReviewState::Said(said(job)),
             Work::Ended(end) => ReviewState::Failed(why(&end)),

@@ -1,11 +1,9 @@
 //! The review of a delivery: when the reviewer is asked, and what follows from a verdict.
 
-use super::commands::let_go_on;
-use super::due::AGENT_ACTS_FOR;
-use super::history::Actor;
+use super::lateness::AGENT_ACTS_FOR;
 use super::moves::Moving;
-use super::progress::{goes_on, session_failed};
-use super::{Asked, Checks, Delivery, Fault, Phase, ReviewBy, RunStatus, Verdict, Work};
+use super::steps::{goes_on, let_go_on, session_failed};
+use super::{Actor, Asked, Checks, Delivery, Fault, Phase, ReviewBy, RunStatus, Verdict, Work};
 use crate::ids::JobId;
 use crate::pull::MergeStyle;
 use crate::when::plus;

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::text::{one_line, short};
-use super::{Delivery, Executor, Phase, TranscriptState, Verdict};
+use super::{Delivery, Executor, Phase, Verdict};
 use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, RunId, SessionId};
 use crate::job::{self, EndReason, Job, Origin};
 use crate::session::{self, PlanStep, SessionState};
@@ -62,6 +62,29 @@ pub struct Run {
     /// The time of the newest activity that is kept: the transcript of the next run of the session goes on after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told_through: Option<Timestamp>,
+}
+
+/// Whether what was said and done in a run is kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TranscriptState {
+    /// There is nothing to keep, or not yet.
+    #[default]
+    None,
+    /// The run has ended, and the log of its session is still to be read.
+    Pending,
+    /// It was read and kept.
+    Kept,
+}
+
+impl TranscriptState {
+    /// Whether there is no transcript.
+    pub fn is_none(&self) -> bool {
+        match self {
+            Self::None => true,
+            Self::Pending | Self::Kept => false,
+        }
+    }
 }
 
 impl Run {

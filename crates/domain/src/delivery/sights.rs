@@ -2,18 +2,18 @@
 
 use jiff::Timestamp;
 
-use super::history::{self, Actor};
+use super::history;
+use super::lateness::is_stale;
 use super::legal;
 use super::moves::Moving;
-use super::progress::is_stale;
 use super::refs;
 use super::refusal;
 use super::review;
 use super::run::as_summary;
 use super::{
-    ChildState, Closed, Delivery, Deploy, Fault, Input, IssueSight, IssueState, IssueTrouble,
-    JobSight, Mode, PartsSight, Phase, PlanBy, ProviderReport, PullEnd, PullGlimpse, ReviewSight,
-    ReviewState, Rules, RunStatus, Verdict, Work,
+    Actor, ChildState, Closed, Delivery, Deploy, Fault, Input, IssueSight, IssueState,
+    IssueTrouble, JobSight, Mode, PartsSight, Phase, PlanBy, ProviderReport, PullEnd, PullGlimpse,
+    ReviewSight, ReviewState, Rules, RunStatus, Verdict, Work,
 };
 use crate::ids::DeliveryId;
 use crate::redact::presentable;
@@ -75,18 +75,13 @@ fn pull_read(moving: &mut Moving<'_>, read: (&PullGlimpse, Timestamp)) {
         | None => return,
     };
     if moving.delivery.children.is_empty() && !is_merged(moving) {
-        moving.close(Closed::IssueClosed, &closer(by.as_deref()));
+        moving.close(Closed::IssueClosed, &Actor::on_github(by.as_deref()));
     }
 }
 
 /// Whether a pull request tells whether it was merged by a moment: it was read since, or is over.
 fn is_known_since((glimpse, read_at): (&PullGlimpse, Timestamp), moment: Timestamp) -> bool {
     read_at >= moment || glimpse.end.is_some()
-}
-
-/// Who closed an issue or a pull request: `person on GitHub` where GitHub does not say who.
-pub(super) fn closer(by: Option<&str>) -> Actor {
-    by.map_or_else(|| Actor::person("on GitHub"), Actor::person)
 }
 
 fn is_merged(moving: &Moving<'_>) -> bool {
@@ -228,7 +223,7 @@ fn issue(moving: &mut Moving<'_>, sight: &IssueSight) {
 /// not read since may have one.
 fn issue_closed(moving: &mut Moving<'_>, session_read_at: Option<Timestamp>) {
     let (closed_at, by) = match &moving.delivery.trouble {
-        Some(IssueTrouble::Closed { at, by }) => (*at, closer(by.as_deref())),
+        Some(IssueTrouble::Closed { at, by }) => (*at, Actor::on_github(by.as_deref())),
         Some(IssueTrouble::Unreadable(_) | IssueTrouble::LeftOpen(_)) | None => return,
     };
     if is_merged(moving) || moving.delivery.phase > Phase::Verify {
@@ -255,7 +250,7 @@ fn parts_read(moving: &mut Moving<'_>, sight: PartsSight) {
         return;
     }
     let (closed_at, by) = match &moving.delivery.trouble {
-        Some(IssueTrouble::Closed { at, by }) => (*at, closer(by.as_deref())),
+        Some(IssueTrouble::Closed { at, by }) => (*at, Actor::on_github(by.as_deref())),
         Some(IssueTrouble::Unreadable(_) | IssueTrouble::LeftOpen(_)) | None => return,
     };
     if sight.is_any_merged {

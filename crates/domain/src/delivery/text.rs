@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use super::Part;
 use crate::fence::{clip_encoded, encoded_len};
 use crate::redact::{holds_secret, presentable, storable};
 
@@ -201,6 +200,15 @@ pub fn of_issue(number: u64, title: &str, body: Option<&str>) -> IssueText {
         description: Some(stored).filter(|text| !text.is_empty()),
         acceptance_criteria: tasks.filter(fits).take(CRITERIA_MAX).collect(),
     }
+}
+
+/// A part into which a delivery is split.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// What it is about.
+    pub summary: String,
+    /// When it is done.
+    pub acceptance_criteria: Vec<String>,
 }
 
 /// Parts as people type them: a line each, and below it its criteria, which are read as those of an issue. None where a

@@ -3,16 +3,14 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::apply::step;
-use super::due::LOOK_WAITING;
-use super::run::{Mode, Run};
+use super::lateness::LOOK_WAITING;
+use super::run::{Mode, Run, TranscriptState};
 use super::{Delivery, history};
 use crate::conversation::Role;
 use crate::fence::encoded_len;
 use crate::ids::{JobId, RunId, SessionId};
 use crate::redact::storable;
 use crate::session::{Activity, ActivityKind, Originator, Plan};
-use crate::step::Step;
 use crate::when::plus;
 
 /// Heaviest page of a transcript, in bytes as JSON: it is kept in one record.
@@ -34,29 +32,6 @@ const LATE: SignedDuration = SignedDuration::from_secs(60);
 /// How long after the end of its delivery the log of a run is tried to be read: its session may be gone, or Jules out of
 /// reach.
 const READS_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
-
-/// Whether what was said and done in a run is kept.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TranscriptState {
-    /// There is nothing to keep, or not yet.
-    #[default]
-    None,
-    /// The run has ended, and the log of its session is still to be read.
-    Pending,
-    /// It was read and kept.
-    Kept,
-}
-
-impl TranscriptState {
-    /// Whether there is no transcript.
-    pub fn is_none(&self) -> bool {
-        match self {
-            Self::None => true,
-            Self::Pending | Self::Kept => false,
-        }
-    }
-}
 
 /// One thing that was said or done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -160,25 +135,6 @@ pub fn transcript_span(delivery: &Delivery, id: &RunId) -> Option<TranscriptSpan
 fn end(run: &Run, next: Option<&Run>) -> Option<Timestamp> {
     let late = plus(run.ended_at?, LATE);
     Some(next.map_or(late, |next| late.min(next.created_at)))
-}
-
-/// The next state of a delivery after the transcript of a run was read, and how it is kept; a run that is no longer there changes nothing.
-pub fn with_transcript(
-    delivery: &Delivery,
-    id: &RunId,
-    kept: &[TranscriptEntry],
-    now: Timestamp,
-) -> Step<Delivery> {
-    let mut next = delivery.clone();
-    if let Some(run) = next.runs.iter_mut().find(|run| run.id == *id) {
-        run.transcript = match kept {
-            [] => TranscriptState::None,
-            [_, ..] => TranscriptState::Kept,
-        };
-        let newest = kept.iter().map(|entry| entry.at).max();
-        run.told_through = run.told_through.or(newest);
-    }
-    step(delivery, next, now)
 }
 
 /// What was said and done in a span of a log, the oldest first.

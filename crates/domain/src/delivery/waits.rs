@@ -4,9 +4,10 @@ use jiff::Timestamp;
 
 use super::asks::asks_merge;
 use super::history;
-use super::progress::is_stale;
+use super::lateness::is_stale;
 use super::reason::waits_for;
-use super::{Checks, Delivery, Phase, PullGlimpse, RunStatus, Work};
+use super::verify::{is_let_go, is_read_again};
+use super::{Delivery, Phase, RunStatus, Work};
 use crate::ids::AgentName;
 use crate::job::{WaitParty, WaitReason, WaitsFor};
 
@@ -112,21 +113,6 @@ fn is_resting_on_sent_back(delivery: &Delivery) -> bool {
         Some(Work::Waiting | Work::Working | Work::Asking | Work::Planned(_) | Work::Ended(_))
         | None => false,
     }
-}
-
-/// Whether its merge was tried although checks of its head failed: they are read again before anything is said of them.
-pub fn is_read_again(delivery: &Delivery) -> bool {
-    let forgiven = delivery.task.forgiven.as_ref();
-    let is_forgiven = forgiven.is_some() && forgiven == delivery.head();
-    // Whatever else a review failed by is forgiven with the head, too.
-    let is_red = |seen: &PullGlimpse| seen.checks == Checks::GivenUp;
-    delivery.phase == Phase::Verify && is_forgiven && delivery.pull_seen().is_some_and(is_red)
-}
-
-/// Whether a person let this head go on: the approval that its merge asked for is carried out next.
-pub(super) fn is_let_go(delivery: &Delivery) -> bool {
-    let approved = delivery.review.approved.as_ref().map(|it| &it.head);
-    delivery.phase == Phase::Verify && approved.is_some() && approved == delivery.head()
 }
 
 /// Whether the plan that its session shows was rejected: the session has yet to take that up.

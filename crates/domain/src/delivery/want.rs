@@ -1,6 +1,6 @@
 //! The things that a delivery can want of others.
 
-use super::{Actor, Child, IssueRef, JobGlimpse, Phase};
+use super::{Actor, Child, Delivery, IssueRef, JobGlimpse, Phase};
 use crate::event::{Audience, DeliveryAsk};
 use crate::ids::{BranchName, CommitSha, DeliveryId, JobId, PlanId, PullRef};
 use crate::priority::Priority;
@@ -220,4 +220,9 @@ impl Want {
             | Self::CloseIssue { .. } => false,
         }
     }
+}
+
+/// Identifies what is wanted for as long as a delivery stays where it is.
+pub fn cause(delivery: &Delivery) -> String {
+    format!("delivery:{}:{}", delivery.id, delivery.phase_runs.len())
 }

@@ -2,13 +2,14 @@
 //! ids, causes and conditions make it harmless to want a thing twice.
 
 use super::asks;
-use super::want::{Purpose, Sight, Want};
+use super::failure::failed;
+use super::want::{Purpose, Sight, Want, cause};
 use super::{
     Actor, Approved, Asked, Child, ChildState, Closed, Delivery, Deploy, Fault, IssueTrouble,
-    JobGlimpse, Message, Phase, PlanBy, ReviewBy, RunStatus, Work, legal,
+    JobGlimpse, Phase, PlanBy, ReviewBy, RunStatus, Work,
 };
 use crate::event::{Audience, DeliveryAsk};
-use crate::ids::{DeliveryId, JobId, PullRef};
+use crate::ids::{DeliveryId, EventId, JobId, PullRef};
 
 /// What a delivery wants now.
 pub fn wants(delivery: &Delivery, sight: &Sight) -> Vec<Want> {
@@ -58,6 +59,39 @@ fn cancelled(delivery: &Delivery) -> Option<Actor> {
     let last = delivery.phase_runs.last();
     last.filter(|_| is_closed || is_canceled)
         .map(|span| span.actor.clone())
+}
+
+/// The events by which it asks for what it waits for now; those of earlier times are over.
+pub fn open_events(delivery: &Delivery) -> Vec<EventId> {
+    let wanted = review(delivery, &Sight::default()).into_iter();
+    let wanted = wanted
+        .chain(asks::asks(delivery))
+        .chain(asks::approval(delivery));
+    let wanted = wanted.chain(failed(delivery));
+    let event = |want: Want| match want {
+        Want::Ask { cause, .. } | Want::TellFailed { cause, .. } => {
+            Some(EventId::from_name(&cause))
+        }
+        Want::CreateJob { .. }
+        | Want::RetryJob { .. }
+        | Want::ApprovePlan { .. }
+        | Want::Say { .. }
+        | Want::CancelJob { .. }
+        | Want::LeaveJob { .. }
+        | Want::PrioritiseJob { .. }
+        | Want::ApprovePull { .. }
+        | Want::ReadSession { .. }
+        | Want::ReadPull { .. }
+        | Want::ClosePull { .. }
+        | Want::CreateChild { .. }
+        | Want::ReadPart { .. }
+        | Want::CancelChild { .. }
+        | Want::DispatchWorkflow { .. }
+        | Want::AskProvider { .. }
+        | Want::Tell { .. }
+        | Want::CloseIssue { .. } => None,
+    };
+    wanted.filter_map(event).collect()
 }
 
 /// The job, if it exists and is not over.
@@ -162,15 +196,8 @@ fn say(delivery: &Delivery, seen: &JobGlimpse) -> Option<Want> {
         job: seen.job.clone(),
         phase: delivery.phase,
         text,
-        cause: format!("{}{}", message_prefix(&delivery.id), message.round),
+        cause: format!("{}{}", delivery.id.message_prefix(), message.round),
     })
-}
-
-impl Message {
-    /// Whether it was sent.
-    pub(super) fn is_sent(&self, seen: &JobGlimpse) -> bool {
-        seen.told_at.is_some_and(|told| told >= self.at)
-    }
 }
 
 /// Behind its plan phase, a delivery approves whatever plan its session makes.
@@ -191,7 +218,7 @@ fn approve_plan(delivery: &Delivery, seen: &JobGlimpse) -> Option<Want> {
     })
 }
 
-pub(super) fn review(delivery: &Delivery, sight: &Sight) -> Option<Want> {
+fn review(delivery: &Delivery, sight: &Sight) -> Option<Want> {
     // Also while a question of its session is open.
     let is_open = delivery.phase == Phase::Review && delivery.run_status.is_under_way();
     let asked = delivery.review.asked.as_ref().filter(|_| is_open)?;
@@ -331,58 +358,10 @@ fn provider(delivery: &Delivery) -> Vec<Want> {
     dispatch.into_iter().chain(ask).collect()
 }
 
-/// How the causes of a delivery's messages to its session begin.
-pub(crate) fn message_prefix(delivery: &DeliveryId) -> String {
-    format!("delivery:{delivery}:")
-}
-
 /// The name in which a delivery gives orders to its job.
 pub fn order_giver(delivery: &DeliveryId, by: &Actor) -> String {
     match by {
         Actor::System => format!("delivery {delivery}"),
         Actor::Agent(_) | Actor::Person(_) => format!("{by} through delivery {delivery}"),
     }
-}
-
-/// Identifies what is wanted for as long as a delivery stays where it is.
-pub fn cause(delivery: &Delivery) -> String {
-    format!("delivery:{}:{}", delivery.id, delivery.phase_runs.len())
-}
-
-/// A failure is announced, unless a person caused it. A person whom it comes to after the agent is told by another event.
-pub(super) fn failed(delivery: &Delivery) -> Option<Want> {
-    let has_failed = delivery.run_status == RunStatus::Failed;
-    let error = delivery.error.as_ref().filter(|_| has_failed)?;
-    let audience = told_of(delivery, error.code)?;
-    let suffix = match audience {
-        Audience::Human => ":human",
-        Audience::Agent | Audience::Nobody => "",
-    };
-    Some(Want::TellFailed {
-        phase: delivery.phase,
-        audience,
-        cause: format!("{}{suffix}", cause(delivery)),
-    })
-}
-
-/// Who is told of a failure: the agent while it may try again. Of what an agent cancelled a person is: that it goes on may be
-/// for them only.
-fn told_of(delivery: &Delivery, fault: Fault) -> Option<Audience> {
-    if fault != Fault::Canceled {
-        return Some(match is_left_to_agent(delivery) {
-            true => Audience::Agent,
-            false => Audience::Human,
-        });
-    }
-    match delivery.phase_runs.last().map(|span| &span.actor) {
-        Some(Actor::Agent(_)) => Some(Audience::Human),
-        Some(Actor::Person(_) | Actor::System) | None => None,
-    }
-}
-
-/// Whether the agent may try again what failed. Beyond the rounds of its review only a person takes it further, and what was
-/// called off is taken up by people.
-fn is_left_to_agent(delivery: &Delivery) -> bool {
-    let is_for_people = delivery.has_used_rounds() || legal::is_called_off(delivery);
-    !is_for_people && legal::agent_may_retry(delivery)
 }

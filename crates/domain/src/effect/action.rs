@@ -5,7 +5,8 @@ use std::fmt;
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
-use super::{RepoAction, TrackerAction};
+use super::TrackerAction;
+use super::repo::{RepoAction, of_weave};
 use crate::facts::Base;
 use crate::ids::{BranchName, CommitSha, JobId, PlanId, PullRef, RepoName, SessionId};
 use crate::policy::MergeMethod;
@@ -134,11 +135,6 @@ impl fmt::Display for Action {
             Self::Tracker(action) => action.fmt(f),
         }
     }
-}
-
-/// What tells the labels of one weave from those of others.
-pub(super) fn of_weave(weave: Option<u32>) -> String {
-    weave.map_or_else(String::new, |weave| format!("@{weave}"))
 }
 
 fn key(pull: &PullRef) -> String {

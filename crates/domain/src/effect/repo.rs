@@ -4,7 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::action::of_weave;
 use crate::ids::{BranchName, CommitSha, JobId, PullRef, RepoName, SprintNumber};
 use crate::pipeline::Recipe;
 use crate::pull::OwnOutcome;
@@ -111,6 +110,11 @@ impl fmt::Display for RepoAction {
             }
         }
     }
+}
+
+/// What tells the labels of one weave from those of others.
+pub(super) fn of_weave(weave: Option<u32>) -> String {
+    weave.map_or_else(String::new, |weave| format!("@{weave}"))
 }
 
 impl RepoAction {

@@ -39,15 +39,20 @@ impl DeliveryId {
         Self(job.to_string())
     }
 
+    /// How the causes of its messages to its session begin.
+    pub(crate) fn message_prefix(&self) -> String {
+        format!("delivery:{self}:")
+    }
+
     /// A new id, for a delivery that no issue triggers.
-    pub fn of(ulid: ulid::Ulid) -> Self {
+    pub fn from_ulid(ulid: ulid::Ulid) -> Self {
         Self::of_job(&JobId::from_ulid(ulid))
     }
 }
 
 impl RunId {
     /// The id of a delivery's run, by its place among the runs.
-    pub fn of(delivery: &DeliveryId, place: usize) -> Self {
+    pub fn of_delivery(delivery: &DeliveryId, place: usize) -> Self {
         Self(short(&format!("{delivery}:run:{place}"), RUN_DIGITS))
     }
 }
@@ -106,7 +111,7 @@ mod tests {
     fn ids_of_what_belongs_to_a_delivery_differ() {
         let id = DeliveryId::of_issue(&"acme/shop".parse().unwrap(), 12);
         assert_ne!(DeliveryId::of_child(&id, 0), DeliveryId::of_child(&id, 1));
-        assert_ne!(RunId::of(&id, 0), RunId::of(&id, 1));
+        assert_ne!(RunId::of_delivery(&id, 0), RunId::of_delivery(&id, 1));
         let plan = PlanId::of_delivery(&id, 1);
         assert_ne!(plan, PlanId::of_delivery(&id, 2));
         assert_eq!(plan.as_str().parse(), Ok(plan.clone()));

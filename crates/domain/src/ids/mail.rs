@@ -6,9 +6,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{InvalidId, is_role, is_word, text_id};
+use crate::address::is_link;
 use crate::fence::{clip, encoded_len, is_invisible};
 use crate::redact::holds_secret;
-use crate::web_page::is_link;
 
 /// Longest subject, in characters.
 const SUBJECT_CHARS_MAX: usize = 200;

@@ -1,14 +1,6 @@
-//! Limits how often one attempt announces the same thing. Every count is stored with the job: a flapping, looping or
-//! lying session wakes no one for ever.
+//! How often one attempt announced what, and how often it may. Every count is stored with the job.
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-
-use super::Job;
-use super::observe::event;
-use super::watch::Watch;
-use crate::event::{Audience, ErrorCause, Event, Occurrence};
-use crate::step::Step;
 
 /// A topic of announcements about a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +39,7 @@ impl AnnouncementTopic {
     }
 
     /// What happens, as part of a sentence.
-    fn words(self) -> &'static str {
+    pub(super) fn words(self) -> &'static str {
         match self {
             Self::Question => "It asks again",
             Self::Plan => "It shows another plan",
@@ -57,7 +49,8 @@ impl AnnouncementTopic {
         }
     }
 
-    fn word(self) -> &'static str {
+    /// In one word, for the names of events.
+    pub(super) fn word(self) -> &'static str {
         match self {
             Self::Question => "question",
             Self::Plan => "plan",
@@ -95,7 +88,8 @@ impl AnnouncementCounters {
         *copy.counter_mut(topic) > topic.most()
     }
 
-    fn counter_mut(&mut self, topic: AnnouncementTopic) -> &mut u32 {
+    /// The counter of a topic.
+    pub(super) fn counter_mut(&mut self, topic: AnnouncementTopic) -> &mut u32 {
         match topic {
             AnnouncementTopic::Question => &mut self.questions,
             AnnouncementTopic::Plan => &mut self.plans,
@@ -104,56 +98,4 @@ impl AnnouncementCounters {
             AnnouncementTopic::Order => &mut self.failed_orders,
         }
     }
-}
-
-/// Counts an announcement. Returns whether it may be made; the first time that it may not, a person hears of the
-/// limit instead.
-pub(super) fn may_announce(
-    step: &mut Step<Job>,
-    watch: &mut Watch,
-    (topic, last_words): (AnnouncementTopic, Option<&str>),
-    now: Timestamp,
-) -> bool {
-    let most = topic.most();
-    let count = watch.announcements.counter_mut(topic);
-    let before = *count;
-    *count = before.saturating_add(1).min(most + 1);
-    if before == most {
-        let hushed = hushed(&step.aggregate, watch, (topic, last_words), now);
-        step.events.push(hushed);
-    }
-    before < most
-}
-
-fn hushed(
-    job: &Job,
-    watch: &Watch,
-    (topic, last_words): (AnnouncementTopic, Option<&str>),
-    now: Timestamp,
-) -> Event {
-    let last = last_words.map_or(String::new(), |words| format!(" The last one: {words}"));
-    let reason = format!(
-        "{}, and this was announced {} times in this attempt: from now on it is not. Why it does not move can be asked for at any time.{last}",
-        topic.words(),
-        topic.most()
-    );
-    let what = Occurrence::Error {
-        cause: ErrorCause::TooOften,
-        reason,
-    };
-    let key = format!("too_often:{}:{}", watch.session, topic.word());
-    event(job, watch, (&key, what, Audience::Human), now)
-}
-
-/// Announces an event unless its topic is used up. Returns whether it did.
-pub(super) fn announce(
-    step: &mut Step<Job>,
-    watch: &mut Watch,
-    (topic, event): (AnnouncementTopic, Event),
-) -> bool {
-    let may = may_announce(step, watch, (topic, None), event.observed_at);
-    if may {
-        step.events.push(event);
-    }
-    may
 }

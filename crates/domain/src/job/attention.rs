@@ -2,46 +2,18 @@
 
 use jiff::Timestamp;
 
+use super::context::Context;
+use super::event::event;
 use super::log::TEXT_BYTES_MAX;
-use super::observe::{Snapshot, event};
 use super::watch::{AgentMessage, Announcement, Attention, RepeatedAnnouncement, Watch};
 use super::{Job, turns};
 use crate::effect::Action;
 use crate::event::{Audience, Occurrence};
 use crate::fence::clip_encoded;
 use crate::ids::{EventId, PlanId};
-use crate::policy::{PlanApproval, Policy, Timing};
+use crate::policy::{PlanApproval, Policy};
 use crate::session::Plan;
 use crate::step::Step;
-
-/// Inputs of every decision about attention.
-pub(super) struct Context<'a> {
-    pub(super) snapshot: &'a Snapshot,
-    pub(super) now: Timestamp,
-    pub(super) policy: &'a Policy,
-    pub(super) timing: &'a Timing,
-}
-
-impl Context<'_> {
-    /// Whether the wait for a text is over.
-    pub(super) fn waited(&self, since: Timestamp) -> bool {
-        self.now.duration_since(since) >= self.timing.text_wait
-    }
-
-    /// Identifies an occurrence whose text never came: by the state and its start.
-    pub(super) fn state_key(&self, watch: &Watch) -> String {
-        let since = self.snapshot.view.updated_at.unwrap_or(watch.state_since);
-        format!("{}@{since}", watch.state.as_str())
-    }
-
-    /// The state began before the answer was given, so it is stale.
-    fn lags_behind(&self, answer: Option<Timestamp>) -> bool {
-        match (self.snapshot.view.updated_at, answer) {
-            (Some(entered), Some(answer)) => entered <= answer,
-            (None, _) | (_, None) => false,
-        }
-    }
-}
 
 /// What a new occurrence is announced as.
 struct NewAnnouncement {
@@ -93,35 +65,6 @@ pub(super) fn amend(step: &mut Step<Job>, watch: &Watch, told: &Announcement, wh
         let mut amended = event(&step.aggregate, watch, about, telling.at);
         amended.id = telling.event.clone();
         step.amended.push(amended);
-    }
-}
-
-impl Announcement {
-    /// The events that showed it.
-    pub(super) fn events(&self) -> impl Iterator<Item = &EventId> {
-        let first = self.shown.then_some(&self.event);
-        let later = self.later.iter().map(|telling| &telling.event);
-        first.into_iter().chain(later)
-    }
-
-    /// An answer came after the announcement.
-    pub(super) fn answered(&self, answer: Option<Timestamp>) -> bool {
-        answer > self.after
-    }
-
-    /// The state has not changed since the announcement, as far as is known: later messages belong to it.
-    fn same_stay(&self, watch: &Watch) -> bool {
-        watch.state_since <= self.at
-    }
-
-    /// An occurrence that was announced without text appears again, and nothing has happened in between.
-    fn untouched(&self, watch: &Watch, answer: Option<Timestamp>) -> bool {
-        self.without_text && watch.log.through <= self.through && !self.answered(answer)
-    }
-
-    /// A text written before the announcement, with no answer in between, is the one that it lacked.
-    fn lacked(&self, written: Timestamp, answer: Option<Timestamp>) -> bool {
-        self.without_text && written <= self.at && !self.answered(answer)
     }
 }
 

@@ -1,21 +1,19 @@
-//! The life of a job around its session: created, adopted, started, refused, cancelled, tried again, ended with its pull
-//! request.
+//! The life of a job around its session: created, adopted, started, refused, linked to its pull request.
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::announcement_counters::AnnouncementCounters;
-use super::observe::{end, event, newest_pull};
-use super::silence::looked_at;
+use super::due::looked_at;
+use super::observe::newest_pull;
 use super::watch::{Announced, Attention, SessionLog, Watch};
-use super::{EndReason, Ending, Job, Origin, Phase, completion, proposal};
+use super::{EndReason, Ending, Job, Origin, Phase};
 use crate::effect::{Action, exponential_backoff};
 use crate::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
-use crate::facts::PullState;
 use crate::failure::{Failure, FailureClass};
 use crate::fence::{clip, encoded_len};
 use crate::ids::{
-    AccountName, AgentName, BranchName, CommitSha, DeliveryId, EventId, InstallationId, JobId,
-    PullRef, RepoName, SessionId,
+    AccountName, AgentName, BranchName, DeliveryId, EventId, InstallationId, JobId, PullRef,
+    RepoName, SessionId,
 };
 use crate::marker::Marker;
 use crate::pipeline::Part;
@@ -291,62 +289,6 @@ pub fn linked(job: &Job, session: &SessionId, pull: &PullRef, timing: &Timing) -
         }
     }
     step.due = looked_at(&step.aggregate, timing);
-    step
-}
-
-/// The pull request ended, and with it the job: archives the session.
-pub fn pull_settled(
-    job: &Job,
-    pull: &PullRef,
-    (state, sha): (&PullState, &CommitSha),
-    now: Timestamp,
-) -> Step<Job> {
-    let mut step = Step::unchanged(job.clone());
-    step.due = looked_at(job, &Timing::default());
-    let Phase::Watching(watch) = &job.phase else {
-        return proposal::settled(step, pull, (state, sha), now);
-    };
-    if watch.pull.as_ref().is_some_and(|known| known != pull) {
-        return step;
-    }
-    let watch = &Watch {
-        pull: Some(pull.clone()),
-        ..(**watch).clone()
-    };
-    let how = match state {
-        PullState::Open => return step,
-        PullState::Merged { .. } => EndReason::Merged { sha: sha.clone() },
-        PullState::Closed => EndReason::PullClosed,
-    };
-    if how == EndReason::PullClosed {
-        let reason = format!("pull request {pull} was closed without a merge");
-        let what = Occurrence::Error {
-            cause: ErrorCause::PullClosed,
-            reason,
-        };
-        step.events.push(event(
-            job,
-            watch,
-            (&format!("closed:{pull}"), what, Audience::Agent),
-            now,
-        ));
-    }
-    let is_untold = watch.announced.completed_at.is_none();
-    if matches!(how, EndReason::Merged { .. }) && is_untold {
-        // It was merged before a poll saw that the session is done, and no later poll reads the session.
-        let what = Occurrence::Completed {
-            pulls: vec![pull.clone()],
-        };
-        let name = format!("completed:{}:settled", watch.session);
-        let audience = completion::audience(job);
-        step.events
-            .push(event(job, watch, (&name, what, audience), now));
-    }
-    step.effects.push(Action::Archive {
-        session: watch.session.clone(),
-    });
-    end(&mut step, watch, how, now);
-    step.due = None;
     step
 }
 

@@ -2,11 +2,11 @@
 
 use jiff::Timestamp;
 
-use super::announcement_counters::{self, AnnouncementTopic};
-use super::attention::{self, Context};
-use super::observe::event;
+use super::announcing;
+use super::context::Context;
+use super::event::event;
 use super::watch::{ActivityMark, Attention, Watch};
-use super::{Job, observe};
+use super::{AnnouncementTopic, Job};
 use crate::event::{Audience, Occurrence};
 use crate::policy::Timing;
 use crate::session::SessionState;
@@ -29,17 +29,6 @@ pub(super) fn plan_waits(watch: &Watch) -> bool {
         .as_ref()
         .is_some_and(|waiting| !finished_later(waiting.at));
     waits && watch.pull.is_none()
-}
-
-/// The word of approval or of completion may only be late, so a plan that waits in spite of COMPLETED is shown after a moment.
-pub(super) fn plan_after_all(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) {
-    if context.waited(watch.state_since) {
-        attention::plan(step, watch, context);
-    } else {
-        watch.attention = Attention::Expecting {
-            since: watch.state_since,
-        };
-    }
 }
 
 /// The session rests. Each completion is announced once, with the pull requests it made if those come in time.
@@ -106,8 +95,7 @@ fn announce(
         context.now,
     );
     let id = completed.id.clone();
-    let told =
-        announcement_counters::announce(step, watch, (AnnouncementTopic::Completed, completed));
+    let told = announcing::announce(step, watch, (AnnouncementTopic::Completed, completed));
     watch.announced.completed_event = told.then_some(id);
     watch.announced.completed_at = Some(context.now);
     watch.announced.completed_without_text = word.is_none();
@@ -185,7 +173,7 @@ fn is_restarted(watch: &Watch) -> bool {
 
 /// Outputs that come late join the completion that was announced without them.
 fn late_pull(step: &mut Step<Job>, watch: &mut Watch) {
-    let (Some(event), Some(at)) = (
+    let (Some(id), Some(at)) = (
         &watch.announced.completed_event,
         watch.announced.completed_at,
     ) else {
@@ -201,8 +189,8 @@ fn late_pull(step: &mut Step<Job>, watch: &mut Watch) {
         },
         audience(&step.aggregate),
     );
-    let mut amended = observe::event(&step.aggregate, watch, about, at);
-    amended.id = event.clone();
+    let mut amended = event(&step.aggregate, watch, about, at);
+    amended.id = id.clone();
     step.amended.push(amended);
     watch.announced.completed_pull.clone_from(&watch.pull);
 }

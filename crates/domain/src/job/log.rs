@@ -6,11 +6,8 @@ use super::watch::{ActivityMark, AgentMessage, PendingPlan, SessionLog, Watch};
 use crate::fence::{encoded_len, is_clipped};
 use crate::ids::PlanId;
 use crate::redact::{presentable, storable};
-use crate::session::{Activity, ActivityKind, Originator, Plan, PlanStep};
+use crate::session::{ACTIVITY_OVERLAP, Activity, ActivityKind, Originator, Plan, PlanStep};
 use crate::when::plus;
-
-/// Activities are requested from this long before the newest known one: several may share a timestamp.
-pub const ACTIVITY_OVERLAP: SignedDuration = SignedDuration::from_secs(1);
 
 /// Longest message of Jules that is kept with the job, in bytes as JSON: the job's record is limited, and the whole stays with Jules.
 pub(super) const TEXT_BYTES_MAX: usize = 4_000;

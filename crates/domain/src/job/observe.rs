@@ -1,41 +1,22 @@
 //! What Jules shows of a session → events, effects and the next deadline.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-use super::attention::{self, Context};
-use super::full_text::full_text_url;
-use super::silence::{looked_at, reminded, stuck};
+use super::context::Context;
+use super::due::{looked_at, reminded};
+use super::event::event;
+use super::silence::stuck;
+use super::turns::CONFIRM_WAIT;
 use super::watch::{Attention, Watch};
-use super::{EndReason, Ending, Job, Phase, completion, log, turns, unreviewed};
+use super::{
+    EndReason, Ending, Job, Observation, Phase, attention, completion, log, turns, unreviewed,
+};
 use crate::effect::Action;
-use crate::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
-use crate::ids::{EventId, PullRef, RepoName};
+use crate::event::{Audience, ErrorCause, Occurrence};
+use crate::ids::{PullRef, RepoName};
 use crate::policy::{PlanApproval, Policy, Timing};
-use crate::session::{Activity, SessionState, SessionView};
+use crate::session::{SessionState, SessionView};
 use crate::step::{FollowUp, Step};
-use crate::web_page::WebPage;
-
-/// A message of ours that the log never showed is not waited for any longer: its echo may have been read before the sending was recorded.
-pub(super) const CONFIRM_WAIT: SignedDuration = SignedDuration::from_mins(10);
-
-/// An observation of a session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Observation {
-    /// It answered.
-    Seen(Box<Snapshot>),
-    /// 404.
-    NotFound,
-}
-
-/// What a session showed at one moment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Snapshot {
-    /// As listed or read.
-    pub view: SessionView,
-    /// Its activities since `ACTIVITY_OVERLAP` before the newest known one, in any order; `None` when they were not asked
-    /// for.
-    pub activities: Option<Vec<Activity>>,
-}
 
 /// Decides what an observation of the session means. A job without a session, an ended one, and one shown another
 /// session stay unchanged.
@@ -122,7 +103,7 @@ fn seen(step: &mut Step<Job>, before: &Watch, context: &Context<'_>) {
             stuck_unless_asked(step, &mut watch, context);
         }
         SessionState::Completed if completion::plan_waits(&watch) => {
-            completion::plan_after_all(step, &mut watch, context);
+            plan_after_all(step, &mut watch, context);
             turns::go_on(step, &mut watch, context);
             stuck_unless_asked(step, &mut watch, context);
         }
@@ -158,6 +139,17 @@ fn seen(step: &mut Step<Job>, before: &Watch, context: &Context<'_>) {
     }
     reminded(&mut watch, context);
     step.aggregate.phase = Phase::Watching(Box::new(watch));
+}
+
+/// The word of approval or of completion may only be late, so a plan that waits in spite of COMPLETED is shown after a moment.
+fn plan_after_all(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_>) {
+    if context.waited(watch.state_since) {
+        attention::plan(step, watch, context);
+    } else {
+        watch.attention = Attention::Expecting {
+            since: watch.state_since,
+        };
+    }
 }
 
 /// Enters a new state: what waited in the previous one is over, and a repetition is recognised by the announcements.
@@ -260,33 +252,4 @@ pub(super) fn end(step: &mut Step<Job>, watch: &Watch, how: EndReason, now: Time
         .push(FollowUp::Slots(step.aggregate.account.clone()));
     step.follow_ups
         .extend(watch.pull.clone().map(FollowUp::Pull));
-}
-
-/// An event about the watched session; `key` names the occurrence within the job.
-pub(super) fn event(
-    job: &Job,
-    watch: &Watch,
-    (key, what, audience): (&str, Occurrence, Audience),
-    now: Timestamp,
-) -> Event {
-    let whole = full_text_url(job, watch, &what);
-    Event {
-        id: EventId::from_name(&format!("{}:{key}", job.id)),
-        job: Some(job.id.clone()),
-        account: job.account.clone(),
-        attempt: job.attempt,
-        observed_at: now,
-        status: watch.state.as_str().to_owned(),
-        last_activity: watch.log.through,
-        what,
-        audience,
-        seq: None,
-        aid: EventContext {
-            session: watch.url.as_deref().and_then(WebPage::from_service),
-            pull: watch.pull.clone(),
-            check: None,
-            whole,
-            delivery: job.delivery.clone(),
-        },
-    }
 }

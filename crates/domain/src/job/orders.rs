@@ -2,19 +2,18 @@
 
 use jiff::Timestamp;
 
-use super::announcement_counters::{self, AnnouncementTopic};
+use super::announcing::announce;
 use super::attention::approval;
-use super::observe::event;
+use super::due::looked_at;
+use super::event::event;
 use super::open_plan::shown_plan;
-use super::silence::looked_at;
 use super::watch::{Attention, Reply, SentAnswer, Watch};
-use super::{EndReason, Ending, Job, Phase, retry, turns};
+use super::{AnnouncementTopic, EndReason, Ending, Job, Phase, retry, turns};
 use crate::advice::Advice;
-use crate::delivery;
 use crate::effect::{Action, CALL_TIMEOUT, Effect};
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
 use crate::failure::Failure;
-use crate::ids::{PlanId, SessionId, digest};
+use crate::ids::{DeliveryId, PlanId, SessionId, digest};
 use crate::policy::Timing;
 use crate::redact::{holds_secret, presentable};
 use crate::refusal::{NotNow, not_now};
@@ -205,7 +204,7 @@ pub fn said(job: &Job, session: &SessionId, now: Timestamp, timing: &Timing) -> 
 
 /// Keeps when a message of the job's delivery was sent, which is known by its cause.
 pub fn note_sent(job: &mut Job, cause: &str, now: Timestamp) {
-    let own = job.delivery.as_ref().map(delivery::message_prefix);
+    let own = job.delivery.as_ref().map(DeliveryId::message_prefix);
     if own.is_some_and(|own| cause.starts_with(&own)) {
         job.told_at = Some(now);
     }
@@ -275,7 +274,7 @@ pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestam
     let mut watch = watch.clone();
     if !turns::unanswered(&mut watch, &effect.action, now) {
         let failed = failed(job, &watch, (cause, effect, failure), now);
-        announcement_counters::announce(&mut step, &mut watch, (AnnouncementTopic::Order, failed));
+        announce(&mut step, &mut watch, (AnnouncementTopic::Order, failed));
     }
     step.aggregate.phase = Phase::Watching(watch);
     step.due = looked_at(&step.aggregate, &Timing::default());

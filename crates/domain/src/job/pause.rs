@@ -4,8 +4,8 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::Job;
-use super::attention::Context;
-use super::turns::{NUDGE, NUDGES_MAX};
+use super::context::Context;
+use super::nudge::{NUDGE, NUDGES_MAX};
 use super::watch::Watch;
 use crate::effect::Action;
 use crate::event::{ErrorCause, Occurrence};

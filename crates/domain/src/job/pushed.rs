@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::silence::looked_at;
+use super::due::looked_at;
 use super::watch::Watch;
 use super::{Job, Phase};
 use crate::ids::SessionId;

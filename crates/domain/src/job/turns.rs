@@ -2,14 +2,15 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::announcement_counters::{AnnouncementTopic, may_announce};
-use super::attention::Context;
-use super::observe::{CONFIRM_WAIT, event};
+use super::announcing::may_announce;
+use super::context::Context;
+use super::event::event;
+use super::nudge::{NUDGE, NUDGES_MAX};
 use super::silence::is_silent;
 use super::watch::{
     Announcement, Attention, Nudged, RepeatedAnnouncement, Reply, SentAnswer, Turn, Watch,
 };
-use super::{Job, Phase, completion, pause};
+use super::{AnnouncementTopic, Job, Phase, completion, pause};
 use crate::effect::Action;
 use crate::event::{Audience, Occurrence};
 use crate::ids::{EventId, digest};
@@ -19,9 +20,8 @@ use crate::redact::presentable;
 use crate::step::Step;
 use crate::when::plus;
 
-/// How often Gaffer itself asks the sessions of one job to go on, over all attempts: a session that needs more needs
-/// a person or an agent.
-pub const NUDGES_MAX: u32 = 5;
+/// A message of ours that the log never showed is not waited for any longer: its echo may have been read before the sending was recorded.
+pub(super) const CONFIRM_WAIT: SignedDuration = SignedDuration::from_mins(10);
 
 /// How long an answer that the session has not confirmed holds up the next turn: all its attempts together take half an hour.
 const ANSWER_WAIT: SignedDuration = SignedDuration::from_hours(1);
@@ -31,9 +31,6 @@ const SENT_MAX: usize = 5;
 
 /// Longest beginning of an answer that is kept, in characters.
 const START_CHARS_MAX: usize = 300;
-
-/// How the causes of Gaffer's own answers begin.
-pub(super) const NUDGE: &str = "nudge:";
 
 /// What of a job waits for an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]

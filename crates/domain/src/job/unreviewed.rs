@@ -3,11 +3,12 @@
 //! Jules asks for the approval of its first plan; a later message can make it write another one and work on that
 //! without asking.
 
-use super::announcement_counters::{self, AnnouncementTopic};
-use super::attention::{Context, audience};
-use super::observe::event;
+use super::announcing::announce;
+use super::attention::audience;
+use super::context::Context;
+use super::event::event;
 use super::watch::{PendingPlan, Watch};
-use super::{Job, Phase, completion};
+use super::{AnnouncementTopic, Job, Phase, completion};
 use crate::event::Occurrence;
 use crate::ids::PlanId;
 use crate::policy::PlanApproval;
@@ -54,7 +55,7 @@ pub(super) fn notice(step: &mut Step<Job>, watch: &mut Watch, context: &Context<
         audience(context.policy),
     );
     let told = event(&step.aggregate, watch, about, context.now);
-    announcement_counters::announce(step, watch, (AnnouncementTopic::Plan, told));
+    announce(step, watch, (AnnouncementTopic::Plan, told));
 }
 
 /// Whether the pull request of a job comes from work on a plan without an approval. It may not be linked to the job

@@ -1,6 +1,6 @@
 //! What is waited for, in words, and what a pause makes of it.
 
-use super::waits::{Pause, WaitParty, WaitReason, WaitsFor};
+use super::wait::{Pause, WaitParty, WaitReason, WaitsFor};
 
 impl WaitReason {
     /// In one word, as it travels.

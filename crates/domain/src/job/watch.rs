@@ -261,6 +261,35 @@ pub struct Announcement {
     pub sent: Vec<SentAnswer>,
 }
 
+impl Announcement {
+    /// The events that showed it.
+    pub(super) fn events(&self) -> impl Iterator<Item = &EventId> {
+        let first = self.shown.then_some(&self.event);
+        let later = self.later.iter().map(|telling| &telling.event);
+        first.into_iter().chain(later)
+    }
+
+    /// An answer came after the announcement.
+    pub(super) fn answered(&self, answer: Option<Timestamp>) -> bool {
+        answer > self.after
+    }
+
+    /// The state has not changed since the announcement, as far as is known: later messages belong to it.
+    pub(super) fn same_stay(&self, watch: &Watch) -> bool {
+        watch.state_since <= self.at
+    }
+
+    /// An occurrence that was announced without text appears again, and nothing has happened in between.
+    pub(super) fn untouched(&self, watch: &Watch, answer: Option<Timestamp>) -> bool {
+        self.without_text && watch.log.through <= self.through && !self.answered(answer)
+    }
+
+    /// A text written before the announcement, with no answer in between, is the one that it lacked.
+    pub(super) fn lacked(&self, written: Timestamp, answer: Option<Timestamp>) -> bool {
+        self.without_text && written <= self.at && !self.answered(answer)
+    }
+}
+
 /// An answer on its way to the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SentAnswer {

@@ -202,7 +202,7 @@ pub fn integration(sprint: &Sprint, report: &Report) -> (String, String) {
     if !others.is_empty() {
         let _ = write!(body, "\nNot in it:\n\n{others}");
     }
-    let figures = Figures::of(sprint);
+    let figures = Figures::of_sprint(sprint);
     let _ = write!(
         body,
         "\n{}, {}, {}.\n\n<!-- sprint: {}#{} -->\n",
@@ -237,7 +237,7 @@ pub fn integration_subject(sprint: SprintNumber) -> String {
 
 /// How a sprint ended, in a sentence.
 pub fn sprint_end(sprint: &Sprint) -> String {
-    let figures = Figures::of(sprint);
+    let figures = Figures::of_sprint(sprint);
     let plural = if figures.ticks == 1 { "" } else { "s" };
     let counted = format!(
         "{} of {} members are in after {} tick{plural}",

@@ -1,14 +1,13 @@
 //! `judge` merges exactly the complete green record, by a second implementation of what that is.
 
 use super::*;
-use crate::delivery::{Gate, Phase};
+use crate::delivery::Phase;
 use crate::facts::ACTIONS_BOT_ID;
 use crate::ids::SprintNumber;
 use crate::merge::{
-    FACTS_AGE_MAX, Hold, Judgement, MAX_ATTEMPTS, MergeContext, MergeRefusals, Owner,
-    SessionStatus, judge,
+    FACTS_AGE_MAX, Gate, Hold, Judgement, MAX_ATTEMPTS, MergeContext, MergeRefusals, Owner,
+    SessionStatus, SprintGate, judge,
 };
-use crate::sprint::SprintGate;
 
 fn refused() -> impl Strategy<Value = MergeRefusals> {
     (0u32..8, time()).prop_map(|(attempts, again_at)| MergeRefusals {

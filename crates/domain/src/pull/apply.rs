@@ -3,77 +3,32 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::approval::as_wished;
-use super::checks::checks_of;
+use super::checks::keep_verdict;
 use super::closing;
+use super::context::{PullContext, may_write};
 use super::ending;
 use super::hint;
-use super::next_look::{next_look, patience};
+use super::next_look::{READ_BACK, next_look, patience};
 use super::repair;
 use super::unexpected;
-use super::{Pull, PullPhase, Ready, RefusedMerge, SeenHead, Verdict};
-use crate::delivery::Gate;
+use super::{Pull, PullPhase, Ready, RefusedMerge, SeenHead};
 use crate::effect::{Action, exponential_backoff};
-use crate::event::FailedCheck;
 use crate::facts::{PullFacts, PullState, ReadDepth};
 use crate::failure::{Failure, FailureClass};
-use crate::ids::{AccountName, BranchName, CommitSha};
+use crate::ids::CommitSha;
 use crate::merge::{
-    self, Hold, Judgement, MergeContext, MergeRefusals, Owner, Reason, SessionStatus, Weight,
+    self, Judgement, MergeContext, MergeRefusals, Owner, Reason, SessionStatus, Weight,
 };
 use crate::policy::{MergeMethod, Policy, Timing};
 use crate::redact::presentable;
-use crate::sprint::SprintGate;
 use crate::step::Step;
-use crate::web_page::WebPage;
 use crate::when::plus;
-
-/// After a merge call, the pull request is read back this soon.
-pub(super) const READ_BACK: SignedDuration = SignedDuration::from_secs(10);
 
 /// Longest wait before a refused merge is tried again.
 const REFUSED_WAIT_MAX: SignedDuration = SignedDuration::from_mins(10);
 
 /// Longest refusal that is kept, in characters.
 const REFUSAL_CHARS_MAX: usize = 200;
-
-/// Inputs apart from the facts about a pull request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PullContext {
-    /// Whose it is.
-    pub owner: Owner,
-    /// What its session does.
-    pub session: SessionStatus,
-    /// The account of its job, for events.
-    pub account: AccountName,
-    /// The attempt of its job, for events.
-    pub attempt: u32,
-    /// The base that its job asked for.
-    pub wanted_base: BranchName,
-    /// Merges of this source in the last 24 hours.
-    pub merges_today: u32,
-    /// When the oldest of those will be a day old; `None` without any.
-    pub merge_day_ends: Option<Timestamp>,
-    /// Whether writing is switched off.
-    pub hold: Option<Hold>,
-    /// Whether a merge call is under way or its outcome unknown.
-    pub merge_unsettled: bool,
-    /// What failed checks said, untrusted, ready to be fenced.
-    pub logs: Vec<FailedCheck>,
-    /// Why its delivery does not let this head be merged.
-    pub gate: Option<Gate>,
-    /// Why its sprint does not let it be merged by itself.
-    pub sprint_gate: Option<SprintGate>,
-    /// Whether its session worked on a plan without an approval where the policy requires one.
-    pub plan_unreviewed: bool,
-    /// Result of comparing this head, if [`needed_comparison`](super::unexpected::needed_comparison) asked for it: its
-    /// unexpected changes, or `None` inside where they could not be determined.
-    pub unexpected: Option<Option<Vec<String>>>,
-    /// Whether the present head only merged the base in, if
-    /// [`update_to_check`](super::for_delivery::update_to_check) asked for it.
-    pub is_base_merge: Option<bool>,
-    /// The page of its session, for events.
-    pub session_page: Option<WebPage>,
-}
 
 /// An input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,11 +117,6 @@ fn merge_failed(step: &mut Step<Pull>, failure: &Failure, now: Timestamp) {
     step.due = Some(plus(now, throttled.unwrap_or(READ_BACK)));
 }
 
-/// Whether Gaffer may write: never to pull requests of others or of forks, and not while writing is switched off.
-pub(super) fn may_write(facts: &PullFacts, outside: &PullContext) -> bool {
-    facts.is_from_base_repository() && outside.owner != Owner::Foreign && outside.hold.is_none()
-}
-
 fn open(
     step: &mut Step<Pull>,
     facts: &PullFacts,
@@ -196,7 +146,7 @@ fn open(
     } else if let Judgement::Merge { sha, method } = &judgement {
         merge_now(step, facts, (sha.clone(), *method), now);
     } else if may_write(facts, outside) && !is_stale(&judgement) {
-        help_along(step, facts, outside, reasons(&judgement));
+        help_along(step, facts, outside, judgement.reasons());
         let matter = repair::RepairContext {
             facts,
             outside,
@@ -206,7 +156,7 @@ fn open(
         };
         // A pull request of our own has one commit, and any other is not ours. What is woven stays as its session left it.
         if outside.owner != Owner::Gaffer && !outside.is_left_as_is() {
-            repair::catch_up(step, &matter, reasons(&judgement));
+            repair::catch_up(step, &matter, judgement.reasons());
         }
         repair::repair(step, &matter, &judgement);
     }
@@ -232,17 +182,9 @@ fn ready(pull: &Pull, facts: &PullFacts, judgement: &Judgement, timing: &Timing)
     })
 }
 
-/// Why it is not merged; nothing for a merge.
-pub(super) fn reasons(judgement: &Judgement) -> &[Reason] {
-    match judgement {
-        Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => reasons,
-        Judgement::Merge { .. } | Judgement::Conflict { .. } => &[],
-    }
-}
-
 /// Whether the reading is too old to write anything.
 fn is_stale(judgement: &Judgement) -> bool {
-    reasons(judgement).contains(&Reason::FactsStale)
+    judgement.reasons().contains(&Reason::FactsStale)
 }
 
 /// Notes a new head. Its checks start when it is pushed, and again when a draft is marked ready or a closed pull
@@ -252,7 +194,7 @@ fn see_head(pull: &mut Pull, facts: &PullFacts, now: Timestamp) {
     let was_draft = pull
         .verdict
         .as_ref()
-        .is_some_and(|last| reasons(&last.judgement).contains(&Reason::Draft));
+        .is_some_and(|last| last.judgement.reasons().contains(&Reason::Draft));
     let was_closed = matches!(pull.phase, PullPhase::Closed { .. });
     let starts_again = was_closed || (was_draft && !facts.draft);
     if starts_again || pull.head.as_ref().is_none_or(|seen| seen.sha != *sha) {
@@ -287,31 +229,12 @@ fn context(pull: &Pull, facts: &PullFacts, outside: &PullContext, now: Timestamp
 /// Green lasts while nothing about the head speaks against a merge; an old reading begins no green.
 fn keep_green(pull: &mut Pull, facts: &PullFacts, judgement: &Judgement, now: Timestamp) {
     let conflicts = matches!(judgement, Judgement::Conflict { .. });
-    if conflicts || !reasons(judgement).iter().all(Reason::leaves_green) {
+    if conflicts || !judgement.reasons().iter().all(Reason::leaves_green) {
         pull.green = None;
     } else if pull.green.is_none() && !is_stale(judgement) {
         pull.green = Some(SeenHead {
             sha: facts.head.sha.clone(),
             since: now,
-        });
-    }
-}
-
-/// An unchanged verdict keeps its time, so that an identical reading writes nothing new.
-pub(super) fn keep_verdict(
-    pull: &mut Pull,
-    facts: &PullFacts,
-    judgement: Judgement,
-    now: Timestamp,
-) {
-    let sha = facts.head.sha.clone();
-    let same = |last: &Verdict| last.judgement == judgement && last.sha == sha;
-    if !pull.verdict.as_ref().is_some_and(same) {
-        pull.verdict = Some(Verdict {
-            at: now,
-            sha,
-            judgement,
-            checks: checks_of(facts),
         });
     }
 }

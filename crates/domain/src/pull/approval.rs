@@ -2,15 +2,13 @@
 
 use jiff::Timestamp;
 
-use super::apply::reasons;
 use super::{Approval, MergeStyle, Pull, PullPhase};
 use crate::advice::Advice;
 use crate::fence::clip;
 use crate::ids::{CommitSha, SprintNumber};
-use crate::merge::{Judgement, Reason, Weight};
+use crate::merge::{self, Judgement, Reason, Weight};
 use crate::policy::Policy;
 use crate::refusal::NotNow;
-use crate::sprint;
 use crate::step::Step;
 
 /// Longest name of an approver, in characters.
@@ -76,9 +74,9 @@ pub fn approve(
 /// The sprint that weaves a head, where an approval lifts nothing that the weave waits for.
 fn weaving(pull: &Pull, head: &CommitSha) -> Option<SprintNumber> {
     let verdict = pull.verdict.as_ref().filter(|it| it.sha == *head)?;
-    let reasons = reasons(&verdict.judgement);
+    let reasons = verdict.judgement.reasons();
     let sprint = reasons.iter().find_map(Reason::woven_by)?;
-    let hindering = sprint::hindering(reasons, false);
+    let hindering = merge::hindering_weave(reasons, false);
     let is_lifted = hindering
         .iter()
         .any(|it| it.advice() == Some(Advice::Merge));

@@ -1,8 +1,11 @@
-//! The checks of a judged head, as they are kept for people.
+//! The judgement of a head and its checks, as they are kept for people.
 
-use super::{OwnOutcome, Pull};
+use jiff::Timestamp;
+
+use super::{OwnOutcome, Pull, Verdict};
 use crate::facts::{Check, CheckOutcome, PullFacts};
 use crate::ids::CommitSha;
+use crate::merge::Judgement;
 use crate::redact::presentable;
 
 /// Maximum number of checks that are kept of a head: its record has other things to hold.
@@ -30,8 +33,27 @@ impl Pull {
     }
 }
 
+/// An unchanged verdict keeps its time, so that an identical reading writes nothing new.
+pub(super) fn keep_verdict(
+    pull: &mut Pull,
+    facts: &PullFacts,
+    judgement: Judgement,
+    now: Timestamp,
+) {
+    let sha = facts.head.sha.clone();
+    let same = |last: &Verdict| last.judgement == judgement && last.sha == sha;
+    if !pull.verdict.as_ref().is_some_and(same) {
+        pull.verdict = Some(Verdict {
+            at: now,
+            sha,
+            judgement,
+            checks: checks_of(facts),
+        });
+    }
+}
+
 /// The checks of the head; those that stand in the way come first.
-pub(super) fn checks_of(facts: &PullFacts) -> Vec<Check> {
+fn checks_of(facts: &PullFacts) -> Vec<Check> {
     let mut checks = facts.checks.known().cloned().unwrap_or_default();
     checks.sort_by_key(|check| place(check.outcome));
     checks.truncate(CHECKS_KEPT_MAX);

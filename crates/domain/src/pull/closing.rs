@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::apply::may_write;
-use super::{Pull, PullContext};
+use super::Pull;
+use super::context::{PullContext, may_write};
 use crate::effect::Action;
 use crate::facts::PullFacts;
 use crate::fence::clip;

@@ -3,8 +3,9 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::alarm::raise;
-use super::apply::{keep_verdict, may_write};
-use super::{Pull, PullContext, PullPhase};
+use super::checks::keep_verdict;
+use super::context::{PullContext, may_write};
+use super::{Pull, PullPhase};
 use crate::effect::Action;
 use crate::event::ErrorCause;
 use crate::facts::{PullFacts, PullState};

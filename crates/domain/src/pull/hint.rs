@@ -3,7 +3,6 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::apply::reasons;
 use super::{Pull, PullPhase};
 use crate::facts::{CheckOutcome, PullFacts};
 use crate::ids::CommitSha;
@@ -132,7 +131,7 @@ fn says_they_run(judgement: &Judgement) -> bool {
             Reason::ChecksPending { .. } | Reason::NoChecksYet { .. }
         )
     };
-    reasons(judgement).iter().any(running)
+    judgement.reasons().iter().any(running)
 }
 
 /// Whether a reading that a job requests can be left to the due one: so far only its outline was read, and it is read

@@ -2,11 +2,13 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::apply::{READ_BACK, reasons};
 use super::{Pull, hint};
 use crate::merge::{Judgement, Reason};
 use crate::policy::Timing;
 use crate::when::plus;
+
+/// After a merge call, the pull request is read back this soon.
+pub(super) const READ_BACK: SignedDuration = SignedDuration::from_secs(10);
 
 /// A pull request that only a person can move is read this many times less often.
 const REFUSED_SLOWER: i32 = 5;
@@ -30,7 +32,7 @@ pub(super) fn patience(
     if is_left(judgement) && pull.closing.is_none() {
         return lasts.min(LEFT_AGAIN_MAX).max(refused(timing));
     }
-    match reasons(judgement) {
+    match judgement.reasons() {
         [Reason::MergeableUnknown] => lasts.max(MERGEABLE_AGAIN).min(usual),
         _ => usual,
     }
@@ -38,7 +40,7 @@ pub(super) fn patience(
 
 /// Whether its job is over, so that Gaffer does nothing about it.
 fn is_left(judgement: &Judgement) -> bool {
-    reasons(judgement).contains(&Reason::JobCancelled)
+    judgement.reasons().contains(&Reason::JobCancelled)
 }
 
 fn refused(timing: &Timing) -> SignedDuration {

@@ -3,16 +3,16 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::alarm::{about, raise};
-use super::apply::reasons;
 use super::{ANNOUNCED_HEADS_MAX, Pull, PullContext, SeenHead, Verdict};
 use crate::effect::Action;
 use crate::event::{ErrorCause, Occurrence};
 use crate::facts::{CheckOutcome, PullFacts};
 use crate::ids::{CommitSha, EventId};
-use crate::merge::{AnnounceWhen, Judgement, MissingChecksCause, Reason, SessionStatus};
+use crate::merge::{
+    AnnounceWhen, Judgement, MissingChecksCause, Reason, SessionStatus, SprintGate,
+};
 use crate::outgoing_text;
 use crate::policy::{Policy, Timing};
-use crate::sprint::SprintGate;
 use crate::step::Step;
 use crate::when::plus;
 
@@ -120,8 +120,8 @@ pub(super) fn repair(step: &mut Step<Pull>, matter: &RepairContext<'_>, judgemen
         return blocked(step, matter, judgement);
     }
     let astray = |reason: &Reason| matches!(reason, Reason::WrongBase { .. });
-    let astray = reasons(judgement).iter().any(astray);
-    for reason in reasons(judgement) {
+    let astray = judgement.reasons().iter().any(astray);
+    for reason in judgement.reasons() {
         if let Reason::ChecksFailed {
             names,
             others_pending: false,
@@ -151,7 +151,7 @@ fn ask_approval(step: &mut Step<Pull>, matter: &RepairContext<'_>, judgement: &J
     let sha = &matter.facts.head.sha;
     let same = |last: &Verdict| last.sha == *sha && last.judgement == *judgement;
     let is_told = pull.verdict.as_ref().is_some_and(same);
-    if pull.sprint.is_none() || is_told || *reasons(judgement) != [Reason::NeedsApproval] {
+    if pull.sprint.is_none() || is_told || *judgement.reasons() != [Reason::NeedsApproval] {
         return;
     }
     let id = EventId::from_name(&format!("{}:approval:{}@{sha}", pull.job, pull.pull));
@@ -168,7 +168,7 @@ fn blocked(step: &mut Step<Pull>, matter: &RepairContext<'_>, judgement: &Judgem
     let reasons = match judgement {
         Judgement::Conflict { .. } => &conflict,
         Judgement::Wait { .. } | Judgement::Refuse { .. } | Judgement::Merge { .. } => {
-            reasons(judgement)
+            judgement.reasons()
         }
     };
     let same = |last: &&Verdict| last.sha == matter.facts.head.sha && last.judgement == *judgement;
@@ -227,7 +227,7 @@ pub fn tells_of_checks_at(pull: &Pull, timing: &Timing) -> Option<Timestamp> {
     let verdict = pull.verdict.as_ref()?;
     let seen = pull.failing.as_ref().filter(|it| it.sha == verdict.sha)?;
     let is_failure = |reason: &Reason| matches!(reason, Reason::ChecksFailed { .. });
-    let fails = reasons(&verdict.judgement).iter().any(is_failure);
+    let fails = verdict.judgement.reasons().iter().any(is_failure);
     let waits = fails && !pull.repairs.ci_sent.contains(&seen.sha);
     waits.then(|| plus(seen.since, timing.ci_repair_after))
 }

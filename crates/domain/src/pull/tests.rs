@@ -138,7 +138,9 @@ impl World {
 
     pub(super) fn verdict(&self) -> Vec<&'static str> {
         let verdict = self.pull.verdict.as_ref().unwrap();
-        apply::reasons(&verdict.judgement)
+        verdict
+            .judgement
+            .reasons()
             .iter()
             .map(crate::merge::Reason::code)
             .collect()

@@ -1,12 +1,10 @@
 //! Who is waited for at a pull request whose session rests.
 
-use super::apply::reasons;
 use super::{Pull, PullPhase};
 use crate::event::ErrorCause;
 use crate::ids::{AgentName, CommitSha};
 use crate::job::{WaitParty, WaitReason, WaitsFor};
-use crate::merge::{Judgement, Reason};
-use crate::sprint;
+use crate::merge::{self, Judgement, Reason};
 
 /// Who must act before it is merged, or woven with others. `on_woven` says whether it goes to the branch that those are woven into.
 pub(crate) fn waits_for((pull, on_woven): (&Pull, bool), woken: Option<&AgentName>) -> WaitsFor {
@@ -54,7 +52,7 @@ enum Whom {
 /// stands in the way.
 pub(crate) fn hindrance(pull: &Pull, on_woven: bool) -> Option<&Reason> {
     let verdict = pull.verdict.as_ref()?;
-    let reasons = reasons(&verdict.judgement);
+    let reasons = verdict.judgement.reasons();
     let first = decisive(pull, &verdict.sha, &awaited(reasons, on_woven))?;
     let is_member = reasons.iter().any(is_woven);
     let is_blocked = || of_reason(pull, &verdict.sha, first).1 == WaitReason::Blocked;
@@ -71,7 +69,7 @@ fn awaited(reasons: &[Reason], on_woven: bool) -> Vec<&Reason> {
     let Some(woven) = reasons.iter().find(|it| is_woven(it)) else {
         return reasons.iter().collect();
     };
-    let hindering = sprint::hindering(reasons, on_woven);
+    let hindering = merge::hindering_weave(reasons, on_woven);
     match hindering.is_empty() {
         true => vec![woven],
         false => hindering,

@@ -3,24 +3,24 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::figures::note_ticks;
-use super::mailing::{collected, hand_mail, not_taken, shown, told};
+use super::mailing::{begin_rerun, collected, hand_mail, not_taken, shown};
 use super::member::{MemberState, Outbox, Refusal, SprintMember};
 use super::one_by_one::{begin_next, is_open, see_alone};
 use super::outcome::leave_out_unpushed;
-use super::report::{Report, Verdict, fit_refusals};
+use super::record_size::fit_refusals;
+use super::report::{REASON_BYTES_MAX, Report, Verdict};
 use super::resolving::{call_weaver, is_unresolved, leave_out_red, mend, needs_weaver, take_back};
 use super::seen::{asked, has_ended_in_time, late, see};
-use super::sight::{Landing, REASON_BYTES_MAX, Sights, Work};
-use super::{ATTEMPTS_MAX, SAFETY_TICK, Sprint, SprintState, TICKS_MAX, WEAVE_RETRIES_MAX};
+use super::sight::{Landing, Sights, Work};
+use super::{
+    ATTEMPTS_MAX, FOREIGN_COMMIT, SAFETY_TICK, Sprint, SprintState, TICKS_MAX, WEAVE_RETRIES_MAX,
+};
 use crate::ids::{MessageId, PersonaName};
 use crate::redact::storable;
 use crate::when::plus;
 
 /// How soon what was decided is carried out again, if that was lost.
 const CARRY_OUT_AGAIN: SignedDuration = SignedDuration::from_mins(1);
-
-/// Why a sprint ends at a commit on its branch that no weave made.
-pub const FOREIGN_COMMIT: &str = "a commit of another hand is on its branch";
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,7 +112,7 @@ pub fn apply(sprint: &Sprint, input: &Input, now: Timestamp) -> Sprint {
             persona,
             shown: ids,
         } => on(&mut next, persona, |it| shown(it, ids)),
-        Input::Told { persona, shown } => on(&mut next, persona, |it| told(it, shown, now)),
+        Input::Told { persona, shown } => on(&mut next, persona, |it| begin_rerun(it, shown, now)),
         Input::Asked { persona, is_taken } => {
             on(&mut next, persona, |it| asked(it, *is_taken, now));
         }

@@ -33,7 +33,7 @@ pub struct Figures {
 
 impl Figures {
     /// The figures of a sprint as it is now.
-    pub fn of(sprint: &Sprint) -> Self {
+    pub fn of_sprint(sprint: &Sprint) -> Self {
         let mut figures = Self {
             ticks: sprint.ticks,
             weaves: sprint.weaves,

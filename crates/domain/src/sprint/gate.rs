@@ -1,52 +1,10 @@
 //! Whether a sprint lets a pull request of it be merged: of its members never what is woven, nor what was or may have been taken
 //! back, and nothing before its mail was collected; and none at all after the end.
 
-use serde::{Deserialize, Serialize};
-
 use super::Sprint;
 use super::member::{MemberState, Outbox, SprintMember};
-use crate::ids::{CommitSha, PersonaName, SprintNumber};
-use crate::merge::Reason;
-
-/// Why a sprint does not let a pull request be merged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SprintGate {
-    /// It weaves it with others.
-    Woven {
-        /// Which sprint.
-        sprint: SprintNumber,
-    },
-    /// It has not collected the mail of this head.
-    Mail,
-    /// The mail of this head can never be read, so its session may have taken the change back.
-    Unreadable,
-    /// Its session took the change back.
-    TakenBack,
-    /// It is over, and leaves it to people.
-    Over,
-}
-
-impl SprintGate {
-    /// Whether the pull request stays as its session left it: its sprint weaves it, or has left it to people.
-    pub fn leaves_as_is(self) -> bool {
-        match self {
-            Self::Woven { .. } | Self::Over => true,
-            Self::Mail | Self::Unreadable | Self::TakenBack => false,
-        }
-    }
-
-    /// The same as a reason of a judgement.
-    pub fn reason(self) -> Reason {
-        match self {
-            Self::Woven { sprint } => Reason::Woven { sprint },
-            Self::Mail => Reason::MailUncollected,
-            Self::Unreadable => Reason::MailUnreadable,
-            Self::TakenBack => Reason::TakenBack,
-            Self::Over => Reason::SprintOver,
-        }
-    }
-}
+use crate::ids::{CommitSha, PersonaName};
+use crate::merge::SprintGate;
 
 /// Why this head of a member's pull request may not be merged by itself, as far as its sprint has a say; none if it may.
 /// Without a persona it is the one pull request, which only the end holds back.

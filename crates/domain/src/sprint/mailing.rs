@@ -16,23 +16,6 @@ pub fn begins_weave(before: &Sprint, after: &Sprint) -> bool {
     is_before_weave(before) && after.state == SprintState::Integrating
 }
 
-/// The mail that members wrote and that is to be collected. Of a member that is woven it waits for the report, which is about an
-/// earlier head.
-pub fn uncollected<'s>(
-    sprint: &'s Sprint,
-    sights: &Sights,
-    now: Timestamp,
-) -> Vec<(&'s SprintMember, Outbox)> {
-    let is_woven_now = sprint.state == SprintState::Integrating;
-    let members = sprint.members.iter();
-    let members = members.filter(|it| !(is_woven_now && it.is_offered()));
-    let found = members.filter_map(|member| {
-        let (_, sight) = sights.members.iter().find(|(job, _)| *job == member.job)?;
-        Some((member, member.uncollected(sight, now)?))
-    });
-    found.collect()
-}
-
 /// The members that are sent their unread mail before a weave.
 pub fn takers_of_mail(sprint: &Sprint) -> impl Iterator<Item = &SprintMember> {
     sprint.members.iter().filter(|it| takes_mail(it))
@@ -171,7 +154,7 @@ pub(super) fn shown(member: &mut SprintMember, shown: &[MessageId]) {
 }
 
 /// A member was sent its conflict, and mends it.
-pub(super) fn told(member: &mut SprintMember, ids: &[MessageId], now: Timestamp) {
+pub(super) fn begin_rerun(member: &mut SprintMember, ids: &[MessageId], now: Timestamp) {
     if member.state == MemberState::Conflicted {
         member.state = MemberState::Rerunning;
         member.attempts = member.attempts.saturating_add(1);

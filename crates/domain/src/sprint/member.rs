@@ -5,10 +5,7 @@ use std::mem;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::mailing::has_read;
 use super::report::{Against, Clash, Way};
-use super::seen::has_said_all;
-use super::sight::Sight;
 use super::{ATTEMPTS_MAX, MEMBER_TIMEOUT, QUEUED_TIMEOUT, WEAVER_ATTEMPTS_MAX, WEAVER_TIMEOUT};
 use crate::ids::{CommitSha, JobId, MessageId, PersonaName};
 use crate::when::plus;
@@ -184,21 +181,6 @@ impl SprintMember {
     /// Whether its job is to be made, if it is not there.
     pub fn is_begun(&self) -> bool {
         self.is_awaited() && self.state != MemberState::Pending
-    }
-
-    /// The mail of it that is to be collected. A session that ended without a pull request may be asked for one, and writes more
-    /// then.
-    pub(super) fn uncollected(&self, sight: &Sight, now: Timestamp) -> Option<Outbox> {
-        let outbox = sight.outbox.as_ref()?;
-        let is_whole = match outbox {
-            Outbox::Head { .. } => true,
-            Outbox::Patch => match self.reading {
-                Some(since) => has_read(sight, since, now),
-                None => !self.is_awaited() || has_said_all(self, sight, now),
-            },
-        };
-        let is_new = is_whole && self.collected.as_ref() != Some(outbox);
-        is_new.then(|| outbox.clone())
     }
 
     /// A member whose job is not made yet.

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::Sprint;
 use super::member::{MemberState, SprintMember};
-use super::sight::REASON_BYTES_MAX;
+use super::report::REASON_BYTES_MAX;
 use crate::ids::CommitSha;
 use crate::redact::storable;
 

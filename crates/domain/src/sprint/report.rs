@@ -4,26 +4,18 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::member::SprintMember;
-use super::sight::REASON_BYTES_MAX;
 use crate::fence::encoded_len;
 use crate::ids::{CommitSha, PullRef};
 use crate::redact::storable;
+
+/// Longest reason that a sprint keeps, in bytes as JSON: each member may have one.
+pub(super) const REASON_BYTES_MAX: usize = 200;
 
 /// How much of the conflicts of one weave its report keeps, in bytes.
 pub const CLASHES_BYTES_MAX: usize = 28_000;
 
 /// How many of those that a pull request conflicts with are named.
 const AGAINST_MAX: usize = 10;
-
-/// How large the record of a sprint becomes, in bytes: a store takes 64 KB with what it adds.
-const SPRINT_BYTES_MAX: usize = 63_400;
-
-/// What a sprint takes without its members, in bytes.
-const SPRINT_BYTES: usize = 1_850;
-
-/// What a member takes at most without the places of its conflict, in bytes.
-const MEMBER_BYTES_MAX: usize = 1_000;
 
 /// What a place takes apart from its path and its lines, in bytes.
 const CLASH_BYTES: usize = 220;
@@ -176,7 +168,8 @@ impl Clash {
 }
 
 impl Against {
-    fn fit(&mut self) {
+    /// Names a few of very many.
+    pub(super) fn fit(&mut self) {
         match self {
             Self::Members(numbers) => numbers.truncate(AGAINST_MAX),
             Self::StaleBase => {}
@@ -185,7 +178,7 @@ impl Against {
 }
 
 /// Keeps the places that there is room for, and counts the others.
-fn fit(clashes: &mut Vec<Clash>, others: &mut u32, left: &mut usize) {
+pub(super) fn fit(clashes: &mut Vec<Clash>, others: &mut u32, left: &mut usize) {
     let count = clashes.len();
     clashes.retain(|clash| match left.checked_sub(clash.bytes()) {
         Some(rest) => {
@@ -196,21 +189,6 @@ fn fit(clashes: &mut Vec<Clash>, others: &mut u32, left: &mut usize) {
     });
     let dropped = u32::try_from(count - clashes.len()).unwrap_or(u32::MAX);
     *others = others.saturating_add(dropped);
-}
-
-/// Keeps the record of a sprint small: members keep conflicts of different weaves, of which the newest count most.
-pub(super) fn fit_refusals(members: &mut [SprintMember]) {
-    let others = SPRINT_BYTES + members.len() * MEMBER_BYTES_MAX;
-    let mut left = SPRINT_BYTES_MAX.saturating_sub(others);
-    let mut refusals: Vec<_> = members
-        .iter_mut()
-        .filter_map(|it| it.refusal.as_mut())
-        .collect();
-    refusals.sort_by_key(|it| std::cmp::Reverse(it.weave));
-    for refusal in refusals {
-        refusal.against.fit();
-        fit(&mut refusal.clashes, &mut refusal.others, &mut left);
-    }
 }
 
 impl Report {

@@ -2,13 +2,13 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::readiness::is_ready;
+use super::report::REASON_BYTES_MAX;
 use super::{Offer, Outbox, Woven};
 use crate::facts::PullState;
 use crate::failure::Hindrance;
 use crate::ids::{CommitSha, JobId, MessageId, PersonaName};
 use crate::job::{self, EndReason, Ending, Job, Phase, Watch};
-use crate::merge::{Judgement, Reason, SessionStatus};
+use crate::merge::{self, Judgement, Reason, SessionStatus};
 use crate::policy::Timing;
 use crate::pull::{Pull, PullPhase};
 use crate::redact::{clause, storable};
@@ -20,9 +20,6 @@ pub(super) const LATE_OUTPUTS: SignedDuration = SignedDuration::from_secs(120);
 
 /// How soon a sprint is read again that had a pull request read, or could not read files.
 const READ_AGAIN: SignedDuration = SignedDuration::from_secs(60);
-
-/// Longest reason that a sprint keeps, in bytes as JSON: each member may have one.
-pub(super) const REASON_BYTES_MAX: usize = 200;
 
 /// What a sprint can see.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -286,7 +283,7 @@ fn watched(
     let is_whole = done.is_some_and(|at| may_no_more_be_late(at, now));
     match (&watch.pull, pull) {
         (Some(_), Some(pull)) => {
-            let work = work_of_pull(pull, is_on_woven(job));
+            let work = work_of_pull(pull, job.is_on_woven());
             let is_empty = work == Work::Working && is_whole && is_without_files(pull);
             let work = if is_empty { Work::Nothing } else { work };
             (work, in_head(pull))
@@ -333,12 +330,6 @@ fn in_head(pull: &Pull) -> Option<Outbox> {
     Some(Outbox::Head { head })
 }
 
-/// Whether the pull request of a job goes to the branch that the others are woven into.
-pub(crate) fn is_on_woven(job: &Job) -> bool {
-    let part = job.sprint();
-    part.is_some_and(|part| part.sprint.branch() == job.branch)
-}
-
 /// How far a pull request is whose session rests.
 fn work_of_pull(pull: &Pull, on_woven: bool) -> Work {
     match &pull.phase {
@@ -354,7 +345,7 @@ fn work_of_pull(pull: &Pull, on_woven: bool) -> Work {
     let (Some(head), Some(verdict)) = (&pull.head, &pull.verdict) else {
         return Work::Working;
     };
-    match verdict.sha == head.sha && is_ready(&verdict.judgement, on_woven) {
+    match verdict.sha == head.sha && merge::is_weavable(&verdict.judgement, on_woven) {
         true => Work::Ready(Offer {
             pull: pull.pull.number,
             head: head.sha.clone(),

@@ -191,7 +191,7 @@ fn one_conflict_takes_four_ticks() {
             "done 4: curator applied, refactor applied, visionary applied",
         ]
     );
-    let figures = Figures::of(&sprint);
+    let figures = Figures::of_sprint(&sprint);
     assert_eq!((figures.conflicts, figures.resolved), (1, 1));
     assert_eq!((figures.integrated, figures.weaves), (3, 2));
     assert_eq!(figures.merged, 3);
@@ -207,7 +207,7 @@ fn a_member_is_merged_once_the_one_pull_request_is() {
     let both = vec![(101, is_in('a')), (102, is_in('b'))];
     play(&mut open, &[seen(&works), woven(1, both)]);
     let counted = |sprint: &Sprint| {
-        let figures = Figures::of(sprint);
+        let figures = Figures::of_sprint(sprint);
         (figures.integrated, figures.merged)
     };
     assert_eq!(counted(&open), (2, 0));
@@ -247,7 +247,7 @@ fn what_is_woven_and_changes_nothing_on_the_target_is_left_to_people() {
         let expected = "what is woven changes nothing on `main`";
         assert_eq!(reason.as_deref(), Some(expected), "{pushed_before}");
         assert_eq!(sprint.state.word(), "partially_done");
-        let figures = Figures::of(&sprint);
+        let figures = Figures::of_sprint(&sprint);
         let counted = (figures.integrated, figures.merged, figures.skipped);
         assert_eq!(counted, (0, 0, 2));
         let (subject, body) = crate::outgoing_text::left_out(&sprint, &[]).unwrap();
@@ -268,7 +268,7 @@ fn sessions_are_counted_whatever_is_seen_of_the_members() {
             ..Sights::default()
         };
         sprint = apply(&sprint, &Input::Seen(sights), at(1));
-        assert_eq!(Figures::of(&sprint).tasks, counted);
+        assert_eq!(Figures::of_sprint(&sprint).tasks, counted);
     }
 }
 
@@ -580,7 +580,7 @@ fn a_commit_of_another_hand_ends_a_sprint_whatever_it_does() {
         (weaving, "integrating", 1),
     ] {
         assert_eq!(sprint.state.word(), word);
-        assert_eq!(Figures::of(&sprint).skipped, 0, "{word}");
+        assert_eq!(Figures::of_sprint(&sprint).skipped, 0, "{word}");
         let over = apply(&sprint, &lands(Landing::Foreign), at(9));
         assert_eq!(over.state.word(), "partially_done", "{word}");
         let reason = over.state.reason();
@@ -593,7 +593,7 @@ fn a_commit_of_another_hand_ends_a_sprint_whatever_it_does() {
         // Who is left out is counted, shown and told by one rule.
         let words = over.members.iter().map(|it| over.word_of(it));
         let shown = words.filter(|it| *it == "left_out").count();
-        let counted = Figures::of(&over).skipped;
+        let counted = Figures::of_sprint(&over).skipped;
         assert_eq!((shown, counted), (out, u32::try_from(out).unwrap()));
         let told = crate::outgoing_text::left_out(&over, &[]);
         let expected = (out > 0).then(|| format!("Sprint 50: {out} left out"));

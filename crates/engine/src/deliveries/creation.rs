@@ -114,7 +114,7 @@ impl Backend {
         let (id, found) = match (&order.id, &order.issue) {
             (Some(id), _) => (id.clone(), self.store.get::<Delivery>(id).await?),
             (None, Some(issue)) => self.next_of_issue(issue).await?,
-            (None, None) => (DeliveryId::of(self.ulid()), None),
+            (None, None) => (DeliveryId::from_ulid(self.ulid()), None),
         };
         match found.map(|found| found.value) {
             // Under its id there is one, or another one before it.

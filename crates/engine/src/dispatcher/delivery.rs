@@ -174,7 +174,7 @@ impl Dispatcher {
         if let Some(job) = &next.task.job
             && let Some(job) = self.backend.store.job(job).await?
         {
-            let sight = JobSight::of(&job.value, &source.timing, now);
+            let sight = JobSight::of_job(&job.value, &source.timing, now);
             let read_at = session_read_at;
             next = apply(&next, Input::Job(Box::new(sight), read_at))?.aggregate;
         }
@@ -211,7 +211,7 @@ impl Dispatcher {
             return Ok(delivery.clone());
         };
         let found = found.value;
-        let glimpse = Box::new(PullGlimpse::of(&found.pull));
+        let glimpse = Box::new(PullGlimpse::of_pull(&found.pull));
         let read_at = found.read_at.unwrap_or(found.pull.since);
         Ok(apply(delivery, Input::Pull(glimpse, read_at))?.aggregate)
     }
@@ -223,7 +223,7 @@ impl Dispatcher {
         if let Some(job) = &delivery.task.job
             && let Some(job) = store.job(job).await?
         {
-            let glimpse = JobGlimpse::of(&job.value, timing, self.backend.now());
+            let glimpse = JobGlimpse::of_job(&job.value, timing, self.backend.now());
             sight.job = Some(glimpse);
             sight.waits_by = job.value.waits_by();
         }
@@ -232,7 +232,7 @@ impl Dispatcher {
             && let Some(job) = store.job(job).await?
         {
             sight.review_job = true;
-            let glimpse = JobGlimpse::of(&job.value, timing, self.backend.now());
+            let glimpse = JobGlimpse::of_job(&job.value, timing, self.backend.now());
             sight.review_plan = plan_of(&glimpse);
         }
         if let Some(pull) = &delivery.task.pull

@@ -24,7 +24,7 @@ impl Backend {
         let source = self.store.source(&job.repo).await?;
         let timing = source.map_or_else(Timing::default, |source| source.value.timing);
         let now = self.now();
-        let glimpse = |job| JobGlimpse::of(job, &timing, now);
+        let glimpse = |job| JobGlimpse::of_job(job, &timing, now);
         let changes = before.map(glimpse) != Some(glimpse(job));
         Ok(changes.then_some(delivery))
     }
@@ -103,8 +103,8 @@ impl Backend {
             return Ok(None);
         };
         let before = self.store.pull(&pull.pull).await?;
-        let before = before.map(|found| PullGlimpse::of(&found.value.pull));
-        let glimpse = PullGlimpse::of(pull);
+        let before = before.map(|found| PullGlimpse::of_pull(&found.value.pull));
+        let glimpse = PullGlimpse::of_pull(pull);
         let is_red = glimpse.checks == Checks::GivenUp;
         let changes = before != Some(glimpse);
         let calls = changes || is_red && self.reads_again(delivery).await?;

@@ -38,7 +38,7 @@ impl Backend {
             newest.push(SprintStatus {
                 state: sprint.state.word().to_owned(),
                 is_over: sprint.is_over(),
-                figures: Figures::of(&sprint),
+                figures: Figures::of_sprint(&sprint),
                 repo: sprint.repo,
                 number: sprint.number,
             });

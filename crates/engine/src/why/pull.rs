@@ -1,10 +1,10 @@
 //! A pull request: its last judgement, its lane, and for those that are not ours, why they are left alone.
 
 use domain::advice::{Advice, Next};
-use domain::delivery::{self, Gate};
+use domain::delivery;
 use domain::ids::PullRef;
 use domain::job::Job;
-use domain::merge::{Judgement, Reason};
+use domain::merge::{Gate, Judgement, Reason};
 use domain::pipeline::{Part, unrepaired};
 use domain::policy::{Policy, Timing};
 use domain::pull::{Pull, PullPhase, REOPEN_WAIT, tells_of_checks_at, tells_session};

@@ -1,10 +1,10 @@
 //! What an explanation says of pauses and of the next reading.
 
-use domain::delivery::{self, Gate};
+use domain::delivery;
 use domain::event::ErrorCause;
 use domain::ids::JobId;
 use domain::job::{WaitReason, WaitsFor};
-use domain::merge::{Judgement, Reason};
+use domain::merge::{Gate, Judgement, Reason};
 use domain::pipeline::{Part, PartWork};
 use domain::pull::{Alarm, OwnCheck, OwnChecks, OwnOutcome, Verdict, track};
 

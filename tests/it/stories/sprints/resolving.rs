@@ -98,7 +98,7 @@ async fn a_last_attempt_begins_on_what_is_woven_and_replaces_the_pull_request() 
     assert_eq!(new.base_ref, "jules-sprint-50-integration");
     let counters = world.sandbox.counters();
     assert_eq!((counters.creates, counters.merges), (4, 1));
-    let figures = Figures::of(&over);
+    let figures = Figures::of_sprint(&over);
     assert_eq!((figures.ticks_to_resolution, figures.tasks), (4, 4));
     assert_eq!(
         mail(&world).await,
@@ -229,7 +229,7 @@ async fn of_a_storm_of_conflicts_one_comes_in_with_each_weave_and_the_weaver_has
     expected.extend(["delegated"; 3]);
     assert_eq!(states, expected, "{}", world.story().await);
     assert_eq!((over.state.word(), over.ticks), ("done", 8));
-    let figures = Figures::of(&over);
+    let figures = Figures::of_sprint(&over);
     assert_eq!((figures.conflicts, figures.resolved), (5, 5));
     let counters = world.sandbox.counters();
     let once = (counters.creates, counters.messages, counters.merges);

@@ -3,9 +3,8 @@
 use jiff::Timestamp;
 
 use super::{WordedReason, reason, worded};
-use crate::delivery::due::{AGENT_ACTS_FOR, plan_due, planner, result_due};
-use crate::delivery::progress::is_stale;
-use crate::delivery::waits::is_read_again;
+use crate::delivery::lateness::{AGENT_ACTS_FOR, is_stale, plan_due, planner, result_due};
+use crate::delivery::verify::is_read_again;
 use crate::delivery::{
     ChildState, Closed, Delivery, Deploy, Failed, Fault, Phase, PlanBy, ReviewBy, RunStatus, Work,
     history, legal,

@@ -157,7 +157,7 @@ fn checks_are_seen_by_the_last_judgement_of_the_present_head() {
             others_pending: false,
         }]
     };
-    let checks = |pull: &Pull| PullGlimpse::of(pull).checks;
+    let checks = |pull: &Pull| PullGlimpse::of_pull(pull).checks;
     assert_eq!(checks(&tracked()), Checks::Unknown);
     assert_eq!(checks(&judged('b', Vec::new())), Checks::Unknown);
     assert_eq!(
@@ -192,7 +192,7 @@ fn checks_are_seen_by_the_last_judgement_of_the_present_head() {
 #[test]
 fn what_lasts_against_a_merge_is_seen_while_the_pull_request_is_open() {
     use crate::merge::{Judgement, LastingReason, Reason};
-    let held = |pull: &Pull| PullGlimpse::of(pull).held_by;
+    let held = |pull: &Pull| PullGlimpse::of_pull(pull).held_by;
     let pending = Reason::ChecksPending {
         names: vec!["build".to_owned()],
     };
@@ -214,21 +214,21 @@ fn what_lasts_against_a_merge_is_seen_while_the_pull_request_is_open() {
 #[test]
 fn a_settled_pull_request_is_seen_as_ended() {
     let mut pull = tracked();
-    assert_eq!(PullGlimpse::of(&pull).end, None);
+    assert_eq!(PullGlimpse::of_pull(&pull).end, None);
     pull.phase = PullPhase::Settled {
         state: crate::facts::PullState::Closed,
         sha: sha('b'),
         at: at(5),
         by: None,
     };
-    let glimpse = PullGlimpse::of(&pull);
+    let glimpse = PullGlimpse::of_pull(&pull);
     assert_eq!(glimpse.head, Some(sha('b')));
     assert_eq!(glimpse.end, Some(PullEnd::Closed { by: None }));
 }
 
 #[test]
 fn what_a_session_does_is_seen_in_its_job() {
-    let work = |job: &Job| JobGlimpse::of(job, &Timing::default(), at(10)).work;
+    let work = |job: &Job| JobGlimpse::of_job(job, &Timing::default(), at(10)).work;
     assert_eq!(work(&queued()), Work::Waiting);
     let mut job = watched_job();
     assert_eq!(work(&job), Work::Working);
@@ -242,7 +242,7 @@ fn what_a_session_does_is_seen_in_its_job() {
         worked_on: false,
     });
     assert_eq!(work(&job), Work::Planned("p1".parse().unwrap()));
-    let sight = JobSight::of(&job, &Timing::default(), at(10));
+    let sight = JobSight::of_job(&job, &Timing::default(), at(10));
     assert_eq!(sight.plan.unwrap().content, "1. Look\nAt the cart");
     assert_eq!(sight.plan_summary.as_deref(), Some("1 step: Look"));
     assert_eq!(sight.said, None);
@@ -257,6 +257,6 @@ fn what_a_session_does_is_seen_in_its_job() {
     };
     watch.log.agent = Some(said.clone());
     assert_eq!(work(&job), Work::Working);
-    let sight = JobSight::of(&job, &Timing::default(), at(10));
+    let sight = JobSight::of_job(&job, &Timing::default(), at(10));
     assert_eq!(sight.said, Some(said));
 }

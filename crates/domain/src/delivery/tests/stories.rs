@@ -4,6 +4,7 @@ use expect_test::expect;
 
 use super::*;
 use crate::job::{WaitParty, WaitReason, WaitsFor};
+use crate::merge::Gate;
 
 fn ordinary() -> Rules {
     rules(&[Phase::Plan], "verify", ReviewBy::Nobody)

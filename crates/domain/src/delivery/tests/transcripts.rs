@@ -162,7 +162,7 @@ fn each_run_has_its_part_of_the_log_of_their_session() {
     };
     assert_eq!(seconds(&plan), [50, 101, 161]);
     assert_eq!(seconds(&made), [162, 300, 601, 661]);
-    let unknown = RunId::of(&world.delivery.id, 7);
+    let unknown = RunId::of_delivery(&world.delivery.id, 7);
     assert_eq!(transcript_span(&world.delivery, &unknown), None);
 }
 

@@ -1,7 +1,8 @@
 //! What is advised of a job is accepted: every state, every order and every advice, by the rules that accept orders.
 
 use super::*;
-use crate::advice::{Advice, Next, accepted};
+use crate::acceptance::accepted;
+use crate::advice::{Advice, Next};
 use crate::facts::PullState;
 use crate::facts::fixture::sha;
 use crate::pull::{self, MergeApproval, MergeStyle, Pull, SeenHead};

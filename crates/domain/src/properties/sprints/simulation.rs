@@ -280,7 +280,7 @@ impl Outcome {
         let mut outcome = Self::default();
         for seed in 0..SEEDS {
             let sprint = played(seed, model);
-            let figures = Figures::of(&sprint);
+            let figures = Figures::of_sprint(&sprint);
             assert_eq!(figures.integrated + figures.skipped, figures.members);
             assert_eq!(figures.merged, figures.integrated);
             outcome.resolved += u32::try_from(sprint.delegated().count()).unwrap();

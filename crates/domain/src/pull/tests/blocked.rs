@@ -1,11 +1,10 @@
 //! Reasons that neither time nor the session removes, and pull requests that are closed and reopened.
 
 use super::*;
-use crate::delivery::Gate;
 use crate::facts::{Demands, PullState, RequiredCheck, Review, ReviewVerdict as Said};
 use crate::job::{WaitParty, WaitReason};
+use crate::merge::{Gate, SprintGate};
 use crate::pull::REOPEN_WAIT;
-use crate::sprint::SprintGate;
 
 /// Changes one thing about a green pull request.
 type Change = fn(&mut World);
@@ -267,7 +266,7 @@ fn a_full_day_says_when_it_ends() {
     world.outside.merge_day_ends = Some(at(3_600));
     assert!(world.read(0).is_empty());
     assert_eq!(world.verdict(), ["daily_cap"]);
-    let sentence = apply::reasons(&world.pull.verdict.as_ref().unwrap().judgement)[0].sentence();
+    let sentence = world.pull.verdict.as_ref().unwrap().judgement.reasons()[0].sentence();
     assert!(sentence.contains(&at(3_600).to_string()), "{sentence}");
     // The next merge may be tomorrow: none is about to be made.
     let waits = crate::pull::waits_for((&world.pull, false), None);

@@ -5,9 +5,9 @@ use jiff::SignedDuration;
 use super::*;
 use crate::facts::{Base, Demands, PullState};
 use crate::ids::RepoId;
+use crate::merge::SprintGate;
 use crate::policy::MergeMethod;
 use crate::pull::{MergeApproval, MergeStyle, REOPEN_WAIT};
-use crate::sprint::SprintGate;
 use crate::step::FollowUp;
 
 /// My word, with nothing said about how.

@@ -136,7 +136,7 @@ fn another_head_is_compared_with_the_last_accepted_one() {
     assert_eq!(world.read(200), ["unexpected_push "]);
     let verdict = &world.pull.verdict.as_ref().unwrap().judgement;
     let unknown = Reason::UnexpectedPush { paths: Vec::new() };
-    assert!(super::super::apply::reasons(verdict).contains(&unknown));
+    assert!(verdict.reasons().contains(&unknown));
     // Back at the accepted head everything is as it was.
     world.facts.head.sha = sha('a');
     world.facts.files = listed(&["a.rs"]);
@@ -201,7 +201,7 @@ fn work_on_top_of_an_unexpected_head_accepts_nothing_of_it() {
 fn an_approval_of_what_is_woven_is_taken_where_the_weave_waits_for_it() {
     let mut world = moved(&["a.rs", "x.rs"]);
     let sprint = "50".parse().unwrap();
-    world.outside.sprint_gate = Some(crate::sprint::SprintGate::Woven { sprint });
+    world.outside.sprint_gate = Some(crate::merge::SprintGate::Woven { sprint });
     world.outside.unexpected = Some(Some(texts(&["x.rs"])));
     world.read(100);
     assert!(world.verdict().contains(&"unexpected_push"));

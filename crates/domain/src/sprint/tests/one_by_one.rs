@@ -38,7 +38,7 @@ fn what_is_merged_by_itself_is_waited_for_until_it_is_merged_or_closed() {
             words(&merged),
             "working 1: curator applied, refactor waiting"
         );
-        let figures = Figures::of(&merged);
+        let figures = Figures::of_sprint(&merged);
         assert_eq!((figures.integrated, figures.merged), (1, 1));
         let closed = Work::Failed {
             reason: "its pull request was closed".to_owned(),

@@ -119,7 +119,7 @@ fn the_last_attempt_is_a_new_job_whose_pull_request_replaces_the_old_one() {
     );
     assert_eq!(shown[0], "integrating 6: curator applied, refactor pr_open");
     assert_eq!(shown[2], "done 6: curator applied, refactor applied");
-    let figures = Figures::of(&sprint);
+    let figures = Figures::of_sprint(&sprint);
     assert_eq!((figures.resolved, figures.ticks_to_resolution), (1, 4));
 }
 
@@ -144,7 +144,7 @@ fn the_weaver_resolves_what_three_attempts_do_not() {
         "done 8: curator applied, refactor delegated, weaver applied"
     );
     assert!(sprint.members[1].is_in());
-    let figures = Figures::of(&sprint);
+    let figures = Figures::of_sprint(&sprint);
     assert_eq!((figures.integrated, figures.resolved), (2, 1));
     assert_eq!(
         (figures.members, figures.merged),
@@ -284,7 +284,7 @@ fn what_the_weaver_leaves_out_is_skipped_although_its_own_change_is_merged() {
     let reason = sprint.state.reason().unwrap();
     let expected = "refactor: the weaver's change does not hold all lines of it";
     assert_eq!(reason, expected);
-    let figures = Figures::of(&sprint);
+    let figures = Figures::of_sprint(&sprint);
     assert_eq!((figures.integrated, figures.resolved), (1, 0));
     assert_eq!(figures.skipped, 1);
 }

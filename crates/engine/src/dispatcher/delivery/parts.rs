@@ -32,7 +32,7 @@ impl Dispatcher {
         let part = part.value;
         if let Some(earlier) = &part.task.earlier_pull
             && let Some(tracked) = store.pull(earlier).await?
-            && let Some(PullEnd::Merged { .. }) = PullGlimpse::of(&tracked.value.pull).end
+            && let Some(PullEnd::Merged { .. }) = PullGlimpse::of_pull(&tracked.value.pull).end
         {
             return Ok((true, Some(now)));
         }
@@ -54,7 +54,7 @@ impl Dispatcher {
             return Ok((false, None));
         };
         let tracked = tracked.value;
-        Ok(match PullGlimpse::of(&tracked.pull).end {
+        Ok(match PullGlimpse::of_pull(&tracked.pull).end {
             Some(PullEnd::Merged { .. }) => (true, Some(now)),
             Some(PullEnd::Closed { .. }) => (false, Some(now)),
             // For a part that is over it is not read any more.

@@ -291,7 +291,7 @@ pub(super) fn works() -> [Work; 2] {
     [
         Work::Transcript {
             id: id(),
-            run: RunId::of(&id(), 0),
+            run: RunId::of_delivery(&id(), 0),
         },
         Work::Issue {
             issue: IssueRef { repo, number: 12 },
@@ -312,7 +312,7 @@ fn runs() -> Vec<Run> {
         (Of::Execution, By::Jules, To::Success, None),
     ];
     let run = |(place, (mode, performer, status, by))| Run {
-        id: RunId::of(&id(), place),
+        id: RunId::of_delivery(&id(), place),
         mode,
         performer,
         status,

@@ -10,7 +10,7 @@ use engine::readings::TranscriptPage;
 use super::{AT, Samples, id};
 
 pub(super) fn put(samples: &mut Samples) {
-    let key = || keys::transcript(&id(), &RunId::of(&id(), 0), 1);
+    let key = || keys::transcript(&id(), &RunId::of_delivery(&id(), 0), 1);
     let failure = Failure::new(FailureClass::Unavailable, "no answer");
     let pages = [
         TranscriptPage {

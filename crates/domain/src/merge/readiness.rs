@@ -1,19 +1,19 @@
 //! Whether a pull request is ready to be woven, by what was judged of its merge.
 
-use crate::merge::{Judgement, MissingChecksCause, Reason};
+use super::{Judgement, MissingChecksCause, Reason};
 
 /// Whether nothing stands in the way of a weave.
-pub(super) fn is_ready(judgement: &Judgement, on_woven: bool) -> bool {
+pub(crate) fn is_weavable(judgement: &Judgement, on_woven: bool) -> bool {
     match judgement {
         Judgement::Merge { .. } | Judgement::Conflict { .. } => true,
         Judgement::Wait { reasons, .. } | Judgement::Refuse { reasons } => {
-            hindering(reasons, on_woven).is_empty()
+            hindering_weave(reasons, on_woven).is_empty()
         }
     }
 }
 
 /// The reasons against a merge that stand in the way of a weave, too.
-pub(crate) fn hindering(reasons: &[Reason], on_woven: bool) -> Vec<&Reason> {
+pub(crate) fn hindering_weave(reasons: &[Reason], on_woven: bool) -> Vec<&Reason> {
     // A weave says of what changes nothing that it does; a merge by itself would never come.
     let is_woven = reasons.iter().any(|it| matches!(it, Reason::Woven { .. }));
     let is_empty = is_woven && reasons.iter().any(Reason::is_without_files);
@@ -114,9 +114,8 @@ mod tests {
     use super::*;
     use crate::facts::fixture::{at, green_facts};
     use crate::facts::{Demands, Fact, PullFacts};
-    use crate::merge::{MergeContext, Owner, SessionStatus, judge};
+    use crate::merge::{MergeContext, Owner, SessionStatus, SprintGate, judge};
     use crate::policy::{Policy, Timing};
-    use crate::sprint::SprintGate;
 
     /// Whether a pull request of a member is ready whose facts are green but for a change.
     fn is_ready_with(change: impl FnOnce(&mut PullFacts)) -> bool {
@@ -133,7 +132,7 @@ mod tests {
 
     fn is_ready_as(facts: &PullFacts, context: &MergeContext) -> bool {
         let rules = (&Policy::default(), &Timing::default());
-        is_ready(&judge(facts, context, rules, at(0)), false)
+        is_weavable(&judge(facts, context, rules, at(0)), false)
     }
 
     fn context(sprint_gate: Option<SprintGate>) -> MergeContext {

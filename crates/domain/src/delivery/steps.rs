@@ -1,0 +1,57 @@
+//! Steps that several phases and commands take.
+
+use super::moves::Moving;
+use super::{Actor, Approved, Fault, JobEnd, Work};
+use crate::ids::CommitSha;
+use crate::pull::MergeStyle;
+
+/// Goes on to the next phase unless a person has to approve that.
+pub(super) fn goes_on(moving: &mut Moving<'_>) -> bool {
+    let waits = moving.delivery.awaits_approval();
+    if !waits {
+        moving.go_on(&Actor::System);
+    }
+    !waits
+}
+
+/// The approval of a reviewed head is also the word that its merge waits for.
+pub(super) fn let_go_on(
+    moving: &mut Moving<'_>,
+    (head, style): (Option<CommitSha>, &MergeStyle),
+    by: &Actor,
+) {
+    moving.delivery.review.approved = head.map(|head| Approved {
+        head,
+        by: by.clone(),
+        at: moving.now,
+        style: style.clone(),
+    });
+}
+
+/// Why a job that ended cannot go on; none where its pull request tells more.
+fn fault(end: &JobEnd) -> Option<(Fault, String)> {
+    let told = |fault, text: &str| Some((fault, text.to_owned()));
+    match end {
+        JobEnd::Merged | JobEnd::PullClosed | JobEnd::Completed => None,
+        JobEnd::Failed(why) => told(Fault::SessionFailed, &format!("the session failed: {why}")),
+        JobEnd::Lost => told(Fault::SessionLost, "the session is gone"),
+        JobEnd::Refused(why) => {
+            let text = format!("Jules would not create the session: {why}");
+            told(Fault::SessionRefused, &text)
+        }
+        JobEnd::Canceled(by) => told(Fault::JobCanceled, &format!("{by} called the job off")),
+    }
+}
+
+/// Fails the phase if its session cannot go on.
+pub(super) fn session_failed(moving: &mut Moving<'_>) -> bool {
+    let found = match moving.delivery.job_seen().map(|job| &job.work) {
+        Some(Work::Ended(end)) => fault(end),
+        Some(Work::Waiting | Work::Working | Work::Asking) => None,
+        Some(Work::Planned(_) | Work::Resting(_)) | None => None,
+    };
+    if let Some((code, text)) = &found {
+        moving.fail(*code, text, &Actor::System);
+    }
+    found.is_some()
+}

@@ -2,12 +2,11 @@
 //! weaves.
 
 mod choosing;
-mod newest;
 mod starting;
 
 use domain::advice::{Advice, NO_NEWEST};
 use domain::delivery::Reason;
-use domain::ids::{JobId, PullRef, RepoName, SprintNumber};
+use domain::ids::{JobId, PersonaName, PullRef, RepoName, SprintNumber};
 use domain::policy::Source;
 use domain::refusal::NotNow;
 use domain::sprint::{self, Report, Sprint};
@@ -18,11 +17,21 @@ use crate::keys;
 use crate::store::{Versioned, decode};
 use crate::work::Work;
 
-pub use newest::SprintStatus;
-pub use starting::{SprintOrder, SprintPlan, StartedSprint};
+pub use starting::{SprintPlan, StartedSprint};
 
 /// How many sprints one list shows at most.
 pub const LIST_MAX: usize = 200;
+
+/// What a sprint is asked to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SprintOrder {
+    /// The repository, which has to be a source.
+    pub repo: RepoName,
+    /// Its number; the next one without it.
+    pub number: Option<SprintNumber>,
+    /// Who takes part; all that are in the batch without any.
+    pub personas: Vec<PersonaName>,
+}
 
 impl Backend {
     /// A sprint that has to be stored; the newest one without a number.

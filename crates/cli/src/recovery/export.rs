@@ -252,7 +252,7 @@ fn of_delivery(export: &DeliveryExport) -> Value {
 fn of_job(dossier: &JobExport) -> Value {
     let job = &dossier.job;
     let mut told = json!({
-        "line": "job", "id": job.id, "state": engine::status::state_of(job), "repo": job.repo, "title": job.title,
+        "line": "job", "id": job.id, "state": engine::job_state::state_of(job), "repo": job.repo, "title": job.title,
         "created_at": job.created_at, "attempt": job.attempt, "session": job.session(), "pull": job.pull(),
     });
     if let (Some(told), Value::Object(parts)) = (told.as_object_mut(), render::value(dossier)) {

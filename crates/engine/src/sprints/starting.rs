@@ -10,7 +10,7 @@ use domain::refusal::NotNow;
 use domain::sprint::{self, Integration, MemberState, NewSprint, Sprint, SprintMember, SprintMode};
 
 use super::choosing::chosen;
-use super::{LIST_MAX, work};
+use super::{LIST_MAX, SprintOrder, work};
 use crate::backend::{Backend, Error, IndexEntry, decide_again};
 use crate::jobs::{IdempotencyKey, IdempotentOrder, reused};
 use crate::readings::ReadPersonas;
@@ -24,17 +24,6 @@ const AHEAD_MAX: u32 = 1_000;
 
 /// Longest name of who starts one, in characters.
 const BY_CHARS_MAX: usize = 80;
-
-/// What a sprint is asked to be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SprintOrder {
-    /// The repository, which has to be a source.
-    pub repo: RepoName,
-    /// Its number; the next one without it.
-    pub number: Option<SprintNumber>,
-    /// Who takes part; all that are in the batch without any.
-    pub personas: Vec<PersonaName>,
-}
 
 /// What a sprint would be.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,12 +3,13 @@
 use domain::delivery::{self, Gate};
 use domain::event::ErrorCause;
 use domain::ids::JobId;
-use domain::job::{WaitReason, WaitsFor};
+use domain::job::{WaitParty, WaitReason, WaitsFor};
 use domain::merge::{Judgement, Reason};
 use domain::pipeline::{Part, PartWork};
 use domain::pull::{Alarm, OwnCheck, OwnChecks, OwnOutcome, Verdict, track};
 
 use super::*;
+use crate::settings::TrackedPull;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()

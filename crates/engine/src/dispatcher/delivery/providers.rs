@@ -3,11 +3,10 @@
 use domain::delivery::{
     self, Delivery, Deploy, Input, Observe, Phase, ProviderReport, PullEnd, RunStatus,
 };
-use domain::effect::EffectState;
+use domain::effect::{Action, EffectState, TrackerAction};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha};
 
-use super::wants::dispatch;
 use crate::backend::{Backend, Error};
 use crate::dispatcher::Dispatcher;
 use crate::keys;
@@ -126,12 +125,25 @@ fn is_final(failure: &Failure) -> bool {
     }
 }
 
+/// Starts the workflow that deploys a delivery.
+pub(super) fn dispatch(
+    delivery: &Delivery,
+    (file, branch): (&str, &BranchName),
+    cause: &str,
+) -> Action {
+    Action::Tracker(TrackerAction::DispatchWorkflow {
+        repo: delivery.repo.clone(),
+        file: file.to_owned(),
+        branch: branch.clone(),
+        cause: cause.to_owned(),
+        since: delivery::deploying_since(delivery),
+        merge: deployed_merge(delivery, branch).cloned(),
+    })
+}
+
 /// The merge that a run on a branch has to hold: none on another branch than the one that got the merge, since there the
 /// run itself may bring it.
-pub(super) fn deployed_merge<'a>(
-    delivery: &'a Delivery,
-    branch: &BranchName,
-) -> Option<&'a CommitSha> {
+fn deployed_merge<'a>(delivery: &'a Delivery, branch: &BranchName) -> Option<&'a CommitSha> {
     let job = delivery.seen.job.as_ref()?;
     merge_commit(delivery).filter(|_| job.branch == *branch)
 }

@@ -1,9 +1,7 @@
 //! Carries out what a delivery wants of others, by the functions that orders of people use. Ids, causes and conditions
 //! make it harmless to carry out the same thing twice.
 
-use domain::delivery::{
-    Actor, Child, Delivery, Input, Purpose, Want, deploying_since, order_giver,
-};
+use domain::delivery::{Actor, Child, Delivery, Input, Purpose, Want, order_giver};
 use domain::effect::{Action, EffectState, TrackerAction};
 use domain::failure::FailureClass;
 use domain::ids::{BranchName, CommitSha, DeliveryId, JobId, PullRef};
@@ -13,7 +11,7 @@ use domain::policy::{Source, Terms};
 use domain::pull::{DeliveryHint, MergeApproval, MergeStyle};
 use domain::refusal::NotNow;
 
-use super::providers::deployed_merge;
+use super::providers::dispatch;
 use crate::backend::{Backend, Error, ignore_conflict};
 use crate::deliveries::DeliveryOrder;
 use crate::dispatcher::Dispatcher;
@@ -336,22 +334,6 @@ fn on_tracker(delivery: &Delivery, want: &Want) -> Vec<Action> {
         | Want::TellFailed { .. } => return Vec::new(),
     };
     vec![action]
-}
-
-/// Starts the workflow that deploys a delivery.
-pub(super) fn dispatch(
-    delivery: &Delivery,
-    (file, branch): (&str, &BranchName),
-    cause: &str,
-) -> Action {
-    Action::Tracker(TrackerAction::DispatchWorkflow {
-        repo: delivery.repo.clone(),
-        file: file.to_owned(),
-        branch: branch.clone(),
-        cause: cause.to_owned(),
-        since: deploying_since(delivery),
-        merge: deployed_merge(delivery, branch).cloned(),
-    })
 }
 
 /// Files that are too large, or that may not be read, stay so until a person changes that: a delivery shows it as what it is refused.

@@ -222,13 +222,13 @@ fn seconds(wait: SignedDuration, most: SignedDuration) -> i32 {
 }
 
 fn delivery(message: Message) -> Result<Delivery, QueueError> {
-    let told = |name: &MessageSystemAttributeName| {
+    let attribute = |name: &MessageSystemAttributeName| {
         let attributes = message.attributes.as_ref();
         attributes.and_then(|all| all.get(name)).map(String::as_str)
     };
-    let sent_at = told(&MessageSystemAttributeName::SentTimestamp)
+    let sent_at = attribute(&MessageSystemAttributeName::SentTimestamp)
         .and_then(|at| Timestamp::from_millisecond(at.parse().ok()?).ok());
-    let receives = told(&MessageSystemAttributeName::ApproximateReceiveCount)
+    let receives = attribute(&MessageSystemAttributeName::ApproximateReceiveCount)
         .and_then(|count| count.parse().ok());
     let lacks = |what: &str| unavailable("receiving", format!("a message came without {what}"));
     Ok(Delivery {

@@ -253,8 +253,9 @@ impl Backend {
         }
         let mut lanes = vec![lane(keys::OPEN_DELIVERIES.to_owned(), Holds::Deliveries)];
         for account in self.store.accounts().await? {
-            let of = |which: &&str| lane(keys::jobs_of(which, &account.value.name), Holds::Jobs);
-            lanes.extend(UNFINISHED_JOBS.iter().map(of));
+            let unfinished =
+                |which: &&str| lane(keys::jobs_of(which, &account.value.name), Holds::Jobs);
+            lanes.extend(UNFINISHED_JOBS.iter().map(unfinished));
         }
         Ok(lanes)
     }

@@ -247,7 +247,7 @@ impl Dispatcher {
     pub(super) async fn read_issue(&self, issue: &IssueRef) -> Result<(), Error> {
         let read_at = self.backend.now();
         let kept = match self.readers.issues.issue(issue).await {
-            Ok(facts) => ReadIssue::of(&facts, read_at),
+            Ok(facts) => ReadIssue::from_facts(&facts, read_at),
             Err(failure) => ReadIssue::failed(&failure, read_at),
         };
         let mut unit = self.backend.unit();

@@ -35,7 +35,7 @@ enum Progress {
 }
 
 impl Progress {
-    fn of(is_changed: bool) -> Self {
+    fn from_change(is_changed: bool) -> Self {
         match is_changed {
             true => Self::Changed,
             false => Self::Through(None),

@@ -113,12 +113,12 @@ impl JobCache {
             fresh && (wanted.contains(key) || of_others(seen))
         });
         let fresh = |seen: &&CachedJob| is_within(seen.at, now, JOB_TTL);
-        let of = |member: &Member| {
+        let cached = |member: &Member| {
             let seen = all.jobs.get(&member.key).filter(fresh);
             seen.filter(|seen| seen.place == member.sort)
                 .map(CachedJob::job)
         };
-        asked.iter().map(of).collect()
+        asked.iter().map(cached).collect()
     }
 
     /// Caches what was read, and returns it with the progress since it was written.

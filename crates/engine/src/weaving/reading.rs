@@ -120,7 +120,7 @@ impl Weaver<'_> {
         let read = numbers.iter().map(|number| async move {
             match self.pulls.facts(&pull(repo, *number), reading, now).await {
                 Ok(facts) => {
-                    let skip = Skip::of(&facts, self.with_drafts);
+                    let skip = Skip::from_facts(&facts, self.with_drafts);
                     Ok((*number, skip.map_or(Ok(facts), Err)))
                 }
                 Err(failure) if failure.class == FailureClass::NotFound => {

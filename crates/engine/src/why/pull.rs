@@ -167,12 +167,12 @@ fn own_checks(pull: &Pull) -> Vec<Said> {
         (None, _) => " No session repairs it: close it, and begin another run.",
         (Some(_), true) => "",
     };
-    let told = |wrong: String| {
+    let reason = |wrong: String| {
         let (code, sentence) = ("own_check_failed", format!("{wrong}.{then}"));
         (delivery::Reason { code, sentence }, None)
     };
     let found = pull.own_findings(&verdict.sha).into_iter();
-    found.map(told).collect()
+    found.map(reason).collect()
 }
 
 /// What to do about a reason against a merge.

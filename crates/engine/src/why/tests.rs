@@ -187,7 +187,7 @@ fn what_a_check_of_our_own_found_is_told_with_who_repairs_it() {
         }],
     };
     // A delivery tells the same of its pull request.
-    let told = |pull: &Pull| {
+    let wrong_sentence = |pull: &Pull| {
         let tracked = TrackedPull {
             pull: pull.clone(),
             read_at: None,
@@ -205,16 +205,20 @@ fn what_a_check_of_our_own_found_is_told_with_who_repairs_it() {
         wrong.map(|it| it.sentence)
     };
     pull.own_checks = Some(Box::new(checked("2")));
-    assert_eq!(told(&pull), None, "that is another head");
+    assert_eq!(wrong_sentence(&pull), None, "that is another head");
     pull.own_checks = Some(Box::new(checked("1")));
     let wrong = "jules/scope: `README.md`: not yours; `x`: neither.";
-    assert_eq!(told(&pull).unwrap(), wrong);
+    assert_eq!(wrong_sentence(&pull).unwrap(), wrong);
     pull.repairs.ci_sent.push(head.clone());
     let sent = format!("{wrong} Its session was told.");
-    assert_eq!(told(&pull).unwrap(), sent);
+    assert_eq!(wrong_sentence(&pull).unwrap(), sent);
     pull.alarms.push(Alarm {
         cause: ErrorCause::CiFailed,
         sha: head,
     });
-    assert!(told(&pull).unwrap().contains("push one to its branch"));
+    assert!(
+        wrong_sentence(&pull)
+            .unwrap()
+            .contains("push one to its branch")
+    );
 }

@@ -57,12 +57,12 @@ async fn a_whole_tree_is_one_request() {
         entry("other", "160000", TIP),
     ];
     let (read, asked) = entries(move |_| listed(false, &all)).await;
-    let of = |path: &str, mode, text| (path.to_owned(), Entry { mode, id: id(text) });
+    let entry = |path: &str, mode, text| (path.to_owned(), Entry { mode, id: id(text) });
     let expected = [
-        of("dir/run.sh", Mode::Executable, BLOB),
-        of("link", Mode::Symlink, BLOB),
-        of("old", Mode::File, BLOB),
-        of("other", Mode::Submodule, TIP),
+        entry("dir/run.sh", Mode::Executable, BLOB),
+        entry("link", Mode::Symlink, BLOB),
+        entry("old", Mode::File, BLOB),
+        entry("other", Mode::Submodule, TIP),
     ];
     assert_eq!(read, Ok(expected.into_iter().collect()));
     assert_eq!(asked, [format!("{HEAD}?recursive=1")]);

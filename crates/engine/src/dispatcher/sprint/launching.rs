@@ -105,7 +105,7 @@ impl Dispatcher {
         };
         let shown = self.shown_to(sprint, (&missing, &personas)).await?;
         if !shown.is_empty() {
-            return self.decide(found, &shown).await.map(Progress::of);
+            return self.decide(found, &shown).await.map(Progress::from_change);
         }
         Box::pin(self.seal_mail_of(sprint)).await?;
         let mut failed = Vec::new();
@@ -127,7 +127,7 @@ impl Dispatcher {
         let failed: Vec<Input> = failed.into_iter().map(refused).collect();
         match failed.is_empty() {
             true => Ok(Progress::Through(None)),
-            false => self.decide(found, &failed).await.map(Progress::of),
+            false => self.decide(found, &failed).await.map(Progress::from_change),
         }
     }
 

@@ -171,7 +171,7 @@ impl Dispatcher {
                 .collect();
             if others.is_empty() {
                 let found = weaver.moved(&sprint.repo, &weave, now).await;
-                let found = found.map_err(told)?;
+                let found = found.map_err(engine_error)?;
                 others.extend(found.into_iter().map(|it| it.number));
             }
             if others.is_empty() {
@@ -199,13 +199,13 @@ impl Dispatcher {
             .any(|it| it.first && it.place.is_none())
         {
             let ask = asked(sprint, moved, true);
-            let weave = weaver.weave(&ask, now).await.map_err(told)?;
+            let weave = weaver.weave(&ask, now).await.map_err(engine_error)?;
             if !falls_out(sprint, &weave) {
                 return Ok(weave);
             }
         }
         let ask = asked(sprint, moved, false);
-        weaver.weave(&ask, now).await.map_err(told)
+        weaver.weave(&ask, now).await.map_err(engine_error)
     }
 
     fn push_of(&self, sprint: &Sprint, report: &Report, base: &CommitSha) -> Push {
@@ -376,7 +376,7 @@ fn is_offered_at(sprint: &Sprint, taken: &weaving::Taken) -> bool {
     its_own.any(|offer| offer.head == taken.head)
 }
 
-fn told(error: weaving::WeavingError) -> Error {
+fn engine_error(error: weaving::WeavingError) -> Error {
     match error {
         weaving::WeavingError::Outside(failure) => failure.into(),
         weaving::WeavingError::NoBranch(..) | weaving::WeavingError::Excess(_) => {

@@ -2,7 +2,6 @@
 
 mod after_commit;
 mod clock_watch;
-mod due_rows;
 mod error;
 mod index_entry;
 mod update;
@@ -23,8 +22,6 @@ use crate::store::{Store, Versioned, encode};
 use crate::work::Work;
 use after_commit::AfterCommit;
 use clock_watch::ClockWatch;
-pub(crate) use due_rows::due_after_write;
-use due_rows::keep_due_rows;
 pub use error::Error;
 pub use index_entry::IndexEntry;
 pub use update::decide_again;
@@ -187,6 +184,26 @@ fn asks_for(write: &Write, work: &Work, soon: Timestamp) -> bool {
         }
         Write::Delete { .. } | Write::Check { .. } => false,
     }
+}
+
+/// A move in the index of times is charged as two more writes. A row that is due a little too early keeps its time:
+/// the poller moves it later, once for many writes.
+fn keep_due_rows(write: &mut Write, standing: &BTreeMap<Key, Timestamp>, now: Timestamp) {
+    let Write::Put { record, .. } = write else {
+        return;
+    };
+    let stands = standing.get(&record.key).copied();
+    record.due = due_after_write(stands, record.due, now);
+}
+
+/// The due time of a row after a write, for a row that has one before and after.
+pub(crate) fn due_after_write(
+    stands: Option<Timestamp>,
+    wanted: Option<Timestamp>,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let early = |at: &Timestamp| now < *at && wanted.is_some_and(|wanted| *at <= wanted);
+    stands.filter(early).or(wanted)
 }
 
 /// What one decision saves: all of it or nothing.

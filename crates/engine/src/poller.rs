@@ -4,7 +4,6 @@
 mod account_cache;
 mod activity;
 mod budget_cache;
-mod claim;
 mod decide;
 mod due_rows;
 mod duplicates;
@@ -23,13 +22,12 @@ use domain::account::Account;
 use domain::tick::{self, SCHEDULE_EVERY};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::backend::{Backend, Error};
+use crate::backend::{Backend, Error, ignore_conflict};
 use crate::keys;
 use crate::ports::{DueRow, Expect, Record, SessionsRead, Write};
 use crate::store::{Versioned, decode, refuse_newer};
 use crate::work::Work;
 
-pub(crate) use claim::held_until;
 pub use job_cache::PROGRESS_KEPT;
 
 /// Due rows taken in one tick; what is left is taken in the next.
@@ -40,6 +38,12 @@ const ROWS_AT_ONCE: usize = 8;
 
 /// A due row is moved this far forward before it is passed on, so that a lost message is found again.
 pub const CLAIM: SignedDuration = SignedDuration::from_secs(120);
+
+/// Until when a poll that has begun holds an account, should it never end; `None` while none goes on.
+pub(crate) fn held_until(found: &Versioned<Account>, now: Timestamp) -> Option<Timestamp> {
+    let due = found.due?;
+    (due > now && due > found.value.next_poll).then_some(due)
+}
 
 /// What one tick did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -239,6 +243,23 @@ impl Poller {
             Err(error) if error.is_conflict() => Ok(false),
             Err(error) => Err(error),
         }
+    }
+}
+
+impl Backend {
+    /// Ends the claims of polls whose process is gone, so that the next tick polls those accounts.
+    /// Only for a process that works alone over a data folder: elsewhere the holder may be at work.
+    pub async fn end_claims(&self) -> Result<(), Error> {
+        for found in self.store.accounts().await? {
+            if held_until(&found, self.now()).is_none() {
+                continue;
+            }
+            let mut unit = self.unit();
+            unit.save(&found.value.name, &found.value, Some(found.version));
+            // A command that changed the account meanwhile has ended the claim too.
+            ignore_conflict(self.commit(unit).await)?;
+        }
+        Ok(())
     }
 }
 

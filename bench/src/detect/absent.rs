@@ -9,10 +9,10 @@ use domain::policy::MergeMethod;
 use domain::redelivery::{DeliveryAttempt, DeliveryId, HookId, Log};
 use domain::wake::{Notice, Notify};
 use engine::ports::{
-    AgentsWrite, BranchState, Budget, CheckLog, CommitDetails, CommitLine, Comparison, Delivered,
-    Envelope, FoundPull, GitRead, GitWrite, HooksRead, HooksWrite, IssueComment, IssueFacts,
-    IssuesRead, IssuesWrite, NewCommit, NewIssue, NewPull, NewStatus, PullGlance, PullsRead,
-    PullsWrite, Reading, RootEntry, Usage,
+    AgentsWrite, BranchState, Budget, CheckLog, CommitDetails, CommitLine, CommitRange, Comparison,
+    Delivered, Envelope, FoundPull, GitRead, GitWrite, HooksRead, HooksWrite, IssueComment,
+    IssueFacts, IssuesRead, IssuesWrite, NewCommit, NewIssue, NewPull, NewStatus, PullGlance,
+    PullsRead, PullsWrite, Reading, RootEntry, Usage,
 };
 use jiff::Timestamp;
 use scaffold::tree::Tree;
@@ -55,18 +55,15 @@ impl PullsRead for Absent {
         absent()
     }
 
-    async fn changed(
-        &self,
-        _: &RepoName,
-        _: (&CommitSha, &CommitSha),
-    ) -> Result<Vec<String>, Failure> {
+    async fn changed(&self, _: &RepoName, _: CommitRange<'_>) -> Result<Vec<String>, Failure> {
         absent()
     }
 
     async fn is_base_merge(
         &self,
-        _: (&RepoName, &CommitSha),
-        _: (&CommitSha, &CommitSha),
+        _: &RepoName,
+        _: &CommitSha,
+        _: CommitRange<'_>,
     ) -> Result<bool, Failure> {
         absent()
     }
@@ -243,19 +240,11 @@ impl GitRead for Absent {
         absent()
     }
 
-    async fn compare(
-        &self,
-        _: &RepoName,
-        _: (&CommitSha, &CommitSha),
-    ) -> Result<Comparison, Failure> {
+    async fn compare(&self, _: &RepoName, _: CommitRange<'_>) -> Result<Comparison, Failure> {
         absent()
     }
 
-    async fn merge_base(
-        &self,
-        _: &RepoName,
-        _: (&CommitSha, &CommitSha),
-    ) -> Result<CommitSha, Failure> {
+    async fn merge_base(&self, _: &RepoName, _: CommitRange<'_>) -> Result<CommitSha, Failure> {
         absent()
     }
 
@@ -263,11 +252,7 @@ impl GitRead for Absent {
         absent()
     }
 
-    async fn diff(
-        &self,
-        _: &RepoName,
-        _: (&CommitSha, &CommitSha),
-    ) -> Result<Option<Vec<u8>>, Failure> {
+    async fn diff(&self, _: &RepoName, _: CommitRange<'_>) -> Result<Option<Vec<u8>>, Failure> {
         absent()
     }
 

@@ -18,8 +18,8 @@ pub use agents::{AgentsWrite, Delivered, Envelope};
 pub use clock::Clock;
 pub use dead::{DeadLetter, DeadLetters};
 pub use git::{
-    CommitDetails, CommitLine, Comparison, Edit, FoundPull, GitRead, GitWrite, NewCommit, NewIssue,
-    NewPull, NewStatus, RootEntry, StatusState, TREE_TRAILER,
+    CommitDetails, CommitLine, CommitRange, Comparison, Edit, FoundPull, GitRead, GitWrite,
+    NewCommit, NewIssue, NewPull, NewStatus, RootEntry, StatusState, TREE_TRAILER,
 };
 pub use hooks::{HooksRead, HooksWrite};
 pub use ids::Ids;

@@ -22,7 +22,7 @@ use weave::tree::{BlobId, Contents, Tree};
 use weave::verdict::Clash;
 use weave::weave::{Excess, MEMBERS_MAX, Order, Start, Woven, needs, needs_patches, weave};
 
-use crate::ports::{GitRead, PullsRead};
+use crate::ports::{CommitRange, GitRead, PullsRead};
 use reading::Changed;
 
 /// Reads at once: more would not be answered sooner.
@@ -164,7 +164,10 @@ impl Weaver<'_> {
         let asked: Vec<_> = taken
             .iter()
             .filter(|(taken, _)| needing.contains(&taken.number))
-            .map(|(taken, parted)| (taken.number, parted, &taken.head))
+            .map(|(taken, parted)| {
+                let (base, head) = (parted, &taken.head);
+                (taken.number, CommitRange { base, head })
+            })
             .collect();
         for (number, diff) in self.diffs(repo, asked).await? {
             let found = members.iter_mut().find(|member| member.number == number);
@@ -198,7 +201,7 @@ impl Weaver<'_> {
         &self,
         repo: &RepoName,
         weave: &Weave,
-        between: (&CommitSha, &CommitSha),
+        between: CommitRange<'_>,
     ) -> Result<bool, Failure> {
         let is_odd = |read: &Result<bool, Failure>| match read {
             Ok(_) => false,
@@ -215,7 +218,7 @@ impl Weaver<'_> {
         &self,
         repo: &RepoName,
         weave: &Weave,
-        between: (&CommitSha, &CommitSha),
+        between: CommitRange<'_>,
     ) -> Result<bool, Failure> {
         let Ok(mut changed) = self.changed_since(repo, between).await? else {
             return Ok(false);

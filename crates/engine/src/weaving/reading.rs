@@ -12,7 +12,7 @@ use weave::member::{Change, moved};
 use weave::tree::{BlobId, Contents, Tree};
 
 use super::{Ask, READS_AT_ONCE, Skip, Skipped, Taken, Weaver, WeavingError, pull};
-use crate::ports::{Reading, Share};
+use crate::ports::{CommitRange, Reading, Share};
 
 /// A pull request that may take part.
 pub(super) struct Candidate {
@@ -77,7 +77,8 @@ impl Weaver<'_> {
     ) -> Result<Result<Candidate, Skipped>, Failure> {
         let known = ask.known.get(&number);
         let base = known.and_then(|it| it.begins_on.as_ref()).unwrap_or(base);
-        match self.git.merge_base(&ask.repo, (base, &head)).await {
+        let begun = CommitRange { base, head: &head };
+        match self.git.merge_base(&ask.repo, begun).await {
             Ok(parted) => Ok(Ok(Candidate {
                 number,
                 head,
@@ -95,14 +96,14 @@ impl Weaver<'_> {
     pub(super) async fn changed_since(
         &self,
         repo: &RepoName,
-        (begun, head): (&CommitSha, &CommitSha),
+        range: CommitRange<'_>,
     ) -> Result<Result<BTreeMap<String, Change>, Skip>, Failure> {
-        let parted = self.git.merge_base(repo, (begun, head)).await?;
+        let parted = self.git.merge_base(repo, range).await?;
         let before = match self.whole(repo, &parted).await? {
             Ok(tree) => tree,
             Err(skip) => return Ok(Err(skip)),
         };
-        let after = self.whole(repo, head).await?;
+        let after = self.whole(repo, range.head).await?;
         Ok(after.map(|after| between(&before, &after)))
     }
 
@@ -210,10 +211,10 @@ impl Weaver<'_> {
     pub(super) async fn diffs(
         &self,
         repo: &RepoName,
-        asked: Vec<(u64, &CommitSha, &CommitSha)>,
+        asked: Vec<(u64, CommitRange<'_>)>,
     ) -> Result<Vec<(u64, Option<Vec<u8>>)>, Failure> {
-        let read = asked.into_iter().map(|(number, from, to)| async move {
-            match self.git.diff(repo, (from, to)).await {
+        let read = asked.into_iter().map(|(number, range)| async move {
+            match self.git.diff(repo, range).await {
                 Ok(diff) => Ok((number, diff)),
                 // Without it the texts are merged.
                 Err(failure) if failure.class == FailureClass::Garbled => Ok((number, None)),

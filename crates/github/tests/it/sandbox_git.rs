@@ -10,8 +10,8 @@ use domain::ids::{ArtefactId, BranchName, CommitSha, PullRef, RepoName, RoleName
 use domain::layer::Layer;
 use domain::policy::MergeMethod;
 use engine::ports::{
-    Clock, Edit, GitRead, GitWrite, IssuesRead, NewCommit, NewIssue, NewPull, NewStatus, PullsRead,
-    PullsWrite, StatusState,
+    Clock, CommitRange, Edit, GitRead, GitWrite, IssuesRead, NewCommit, NewIssue, NewPull,
+    NewStatus, PullsRead, PullsWrite, StatusState,
 };
 use github::{Client, Reader, Settings, Writer};
 use jiff::SignedDuration;
@@ -192,7 +192,11 @@ async fn files_are_read_and_written_through_real_git() {
         take(".jlo", &main),
     ];
     let head = stage.commit(&main, edits).await;
-    let compared = reader.compare(repo, (&main, &head)).await.unwrap();
+    let between = CommitRange {
+        base: &main,
+        head: &head,
+    };
+    let compared = reader.compare(repo, between).await.unwrap();
     assert_eq!(compared.merge_base, main);
     assert_eq!(compared.commits.len(), 1);
     assert_eq!(compared.commits[0].subject, "Change files");

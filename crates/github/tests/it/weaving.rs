@@ -2,7 +2,7 @@
 
 use domain::failure::FailureClass;
 use domain::ids::CommitSha;
-use engine::ports::{Edit, GitRead, GitWrite, NewCommit};
+use engine::ports::{CommitRange, Edit, GitRead, GitWrite, NewCommit};
 use serde_json::{Value, json};
 use weave::tree::{BlobId, Entry, Mode, Tree};
 
@@ -143,7 +143,11 @@ async fn a_diff_is_asked_for_as_text_and_may_be_too_large() {
     ] {
         let server = Server::start(move |_: &Asked| reply.clone()).await;
         let read = server.reader();
-        let read = read.diff(&pull().repo, (&sha(TIP), &sha(HEAD))).await;
+        let between = CommitRange {
+            base: &sha(TIP),
+            head: &sha(HEAD),
+        };
+        let read = read.diff(&pull().repo, between).await;
         assert_eq!(read.map_err(|failure| failure.class), expected);
         let asked = &server.asked()[0];
         assert_eq!(
@@ -216,9 +220,11 @@ async fn where_two_commits_parted_may_be_nowhere() {
         let answer = json!({ "merge_base_commit": base, "files": null });
         let server = Server::start(move |_: &Asked| Reply::ok(&answer)).await;
         let read = server.reader();
-        let read = read
-            .merge_base(&pull().repo, (&sha(OTHER), &sha(HEAD)))
-            .await;
+        let between = CommitRange {
+            base: &sha(OTHER),
+            head: &sha(HEAD),
+        };
+        let read = read.merge_base(&pull().repo, between).await;
         assert_eq!(read.map_err(|failure| failure.class), expected);
     }
     let said = json!({ "sha": HEAD, "message": "One\n\nTwo", "tree": { "sha": TIP } });

@@ -24,7 +24,7 @@ use super::trees::TreeCache;
 use super::{at_work, prompts};
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
-use crate::ports::RootEntry;
+use crate::ports::{CommitRange, RootEntry};
 
 /// How much is said about an agent's prompt, in characters.
 const NOTE_CHARS_MAX: usize = 300;
@@ -253,7 +253,11 @@ impl Dispatcher {
         // Without a commit before them, all that there is changed.
         if let Some(before) = log.get(new.len()) {
             let is_code = |path: &str| !exchange::is_of_pipeline(path);
-            match git.compare(repo, (&before.sha, &newest.sha)).await {
+            let between = CommitRange {
+                base: &before.sha,
+                head: &newest.sha,
+            };
+            match git.compare(repo, between).await {
                 Ok(compared) if !compared.files.iter().any(|file| is_code(&file.path)) => {
                     return Ok(None);
                 }

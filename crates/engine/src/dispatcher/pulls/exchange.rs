@@ -26,6 +26,7 @@ use scaffold::tree::{Tree, TreePath};
 
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
+use crate::ports::CommitRange;
 
 /// How many findings a session gets at once.
 const FINDINGS_MAX: usize = 20;
@@ -59,9 +60,12 @@ impl Dispatcher {
         }
         let rules = self.rules_of_checks(part, source).await?;
         let unread = unread_rules(&rules, self.backend.now());
-        let place = (&facts.head.sha, &facts.base.sha);
+        let between = CommitRange {
+            base: &facts.base.sha,
+            head: &facts.head.sha,
+        };
         let kept = pull.own_checks.take();
-        let kept = kept.filter(|kept| still_hold(kept, place, [&rules, &unread]));
+        let kept = kept.filter(|kept| still_hold(kept, between, [&rules, &unread]));
         let checks = match kept {
             Some(kept) => kept,
             None => Box::new(
@@ -171,7 +175,10 @@ impl Dispatcher {
         facts: &PullFacts,
         source: &Source,
     ) -> Result<Vec<OwnCheck>, Error> {
-        let between = (&facts.base.sha, &facts.head.sha);
+        let between = CommitRange {
+            base: &facts.base.sha,
+            head: &facts.head.sha,
+        };
         let compared = self.readers.git.compare(&facts.pull.repo, between).await?;
         let of_exchange = agent.layer.is_on_worker_branch();
         let base = match of_exchange {
@@ -205,7 +212,10 @@ impl Dispatcher {
             return Ok(OWN_CHECKS.map(check).into());
         }
         let base = self.system_tree(repo, &facts.base.sha).await?;
-        let between = (&facts.base.sha, head);
+        let between = CommitRange {
+            base: &facts.base.sha,
+            head,
+        };
         let changed = match self.readers.git.compare(repo, between).await {
             Ok(compared) => Some(paths(&compared.files)),
             // A bootstrap may bring more code than GitHub lists.
@@ -323,8 +333,9 @@ fn unread_rules(rules: &str, now: Timestamp) -> String {
 }
 
 /// Whether results still count for a head on a base, under rules of which one counts.
-fn still_hold(kept: &OwnChecks, place: (&CommitSha, &CommitSha), rules: [&String; 2]) -> bool {
-    (&kept.head, &kept.base) == place && rules.contains(&&kept.rules)
+fn still_hold(kept: &OwnChecks, between: CommitRange<'_>, rules: [&String; 2]) -> bool {
+    let (base, head) = (&kept.base, &kept.head);
+    CommitRange { base, head } == between && rules.contains(&&kept.rules)
 }
 
 /// Whether a finding is about the system's files as such. What is wrong with the user's files, and with the prompts that
@@ -394,17 +405,25 @@ mod tests {
             rules: unread_rules(&rules, at(3_600)),
             results: Vec::new(),
         };
-        let holds = |place, now| still_hold(&kept, place, [&rules, &unread_rules(&rules, now)]);
-        assert!(holds((&head, &base), at(7_199)));
-        assert!(!holds((&head, &base), at(7_200)));
-        assert!(!holds((&base, &base), at(7_199)));
+        let between = CommitRange {
+            base: &base,
+            head: &head,
+        };
+        let holds = |between, now| still_hold(&kept, between, [&rules, &unread_rules(&rules, now)]);
+        assert!(holds(between, at(7_199)));
+        assert!(!holds(between, at(7_200)));
+        let moved = CommitRange {
+            head: &base,
+            ..between
+        };
+        assert!(!holds(moved, at(7_199)));
         let read = OwnChecks {
             rules: rules.clone(),
             ..kept.clone()
         };
         let later = unread_rules(&rules, at(90_000));
-        assert!(still_hold(&read, (&head, &base), [&rules, &later]));
+        assert!(still_hold(&read, between, [&rules, &later]));
         let other = "other".to_owned();
-        assert!(!still_hold(&read, (&head, &base), [&other, &later]));
+        assert!(!still_hold(&read, between, [&other, &later]));
     }
 }

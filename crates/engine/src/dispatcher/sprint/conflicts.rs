@@ -1,6 +1,6 @@
 //! Conflicts go back: by mail from the weaver, and with the same words as a message to the session.
 
-use domain::ids::{CommitSha, MessageId, PersonaName};
+use domain::ids::{MessageId, PersonaName};
 use domain::job::{conflict_cause, missing_pull_cause};
 use domain::mail::{Outgoing, Recipient};
 use domain::outgoing_text::{
@@ -13,6 +13,7 @@ use super::named;
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
 use crate::jobs::{IdempotencyKey, JobRef};
+use crate::ports::CommitRange;
 use crate::store::Versioned;
 use crate::weaving::kept_path;
 
@@ -142,8 +143,16 @@ impl Dispatcher {
         let Some(base) = base else {
             return Winner::default();
         };
-        let diff = match git.merge_base(repo, (&base, &refusal.head)).await {
-            Ok(parted) => self.diff_of(sprint, refusal, (&parted, &base)).await,
+        let between = CommitRange {
+            base: &base,
+            head: &refusal.head,
+        };
+        let diff = match git.merge_base(repo, between).await {
+            Ok(parted) => {
+                let (base, head) = (&parted, &base);
+                let range = CommitRange { base, head };
+                self.diff_of(sprint, refusal, range).await
+            }
             Err(_) => String::new(),
         };
         let commit = present.map_or(base, |woven| woven.commit.clone());
@@ -158,7 +167,7 @@ impl Dispatcher {
         &self,
         sprint: &Sprint,
         refusal: &Refusal,
-        between: (&CommitSha, &CommitSha),
+        between: CommitRange<'_>,
     ) -> String {
         let read = self.readers.git.diff(&sprint.repo, between).await;
         let Ok(Some(diff)) = read else {

@@ -12,7 +12,7 @@ use weave::place::place;
 
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
-use crate::ports::Artifacts;
+use crate::ports::{Artifacts, CommitRange};
 use crate::store::Versioned;
 use crate::weaving::MAIL;
 
@@ -154,7 +154,8 @@ impl Dispatcher {
         };
         let before = match began_on {
             Some(tip) => {
-                let parted = git.merge_base(repo, (&tip, head)).await?;
+                let range = CommitRange { base: &tip, head };
+                let parted = git.merge_base(repo, range).await?;
                 git.tree(repo, &parted, &[OUTBOX]).await?
             }
             None => Tree::default(),

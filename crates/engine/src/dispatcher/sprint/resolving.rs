@@ -10,7 +10,7 @@ use futures::FutureExt;
 use super::weaving::begins_on;
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
-use crate::ports::{Reading, Share};
+use crate::ports::{CommitRange, Reading, Share};
 use crate::weaving::{Weave, Weaver, at_once};
 
 impl Dispatcher {
@@ -98,7 +98,10 @@ impl Dispatcher {
             let offer = member.offer.as_ref()?;
             let read = async move {
                 let begun = begins_on(sprint, member);
-                let its_own = (begun.as_ref().unwrap_or(&weave.base), &offer.head);
+                let its_own = CommitRange {
+                    base: begun.as_ref().unwrap_or(&weave.base),
+                    head: &offer.head,
+                };
                 let is_held = weaver.holds(&sprint.repo, weave, its_own).await?;
                 Ok(is_held.then_some(offer.pull))
             };

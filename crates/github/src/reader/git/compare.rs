@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::failure::Failure;
 use domain::ids::{CommitSha, RepoName};
-use engine::ports::Comparison;
+use engine::ports::{CommitRange, Comparison};
 use scaffold::scope::{FileChange, Kind};
 use scaffold::tree::Mode;
 
@@ -26,10 +26,11 @@ const FOLDER: &str = "040000";
 pub(super) async fn read(
     client: &Client,
     repo: &RepoName,
-    (base, head): (&CommitSha, &CommitSha),
+    range: CommitRange<'_>,
 ) -> Result<Comparison, Failure> {
+    let CommitRange { base, head } = range;
     let doing = format!("comparing {base} with {head} in {repo}");
-    let (first, commits) = pages(client, repo, (base, head), &doing).await?;
+    let (first, commits) = pages(client, repo, range, &doing).await?;
     let Some(found) = first.files else {
         return Err(garbled(&doing, "GitHub lists no files"));
     };
@@ -59,7 +60,7 @@ pub(super) async fn read(
 async fn pages(
     client: &Client,
     repo: &RepoName,
-    (base, head): (&CommitSha, &CommitSha),
+    CommitRange { base, head }: CommitRange<'_>,
     doing: &str,
 ) -> Result<(wire::Compared, Vec<wire::Commit>), Failure> {
     let path = format!("/repos/{repo}/compare/{base}...{head}?per_page={PAGE_SIZE}");

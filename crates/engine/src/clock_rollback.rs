@@ -143,7 +143,7 @@ impl Backend {
     async fn move_record_back(&self, key: &Key, ahead: SignedDuration) -> Result<(), Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
             let found = self.store.records().get(key).await?;
-            let Some(record) = found.and_then(|found| moved(found, (self.now(), ahead))) else {
+            let Some(record) = found.and_then(|found| moved(found, self.now(), ahead)) else {
                 return Ok(());
             };
             let expect = Expect::Version(record.version);
@@ -161,7 +161,7 @@ impl Backend {
 
 /// A record with its future times moved back; `None` if there is none, or if it is unreadable: the next user of the
 /// record reports that.
-fn moved(record: Record, (now, ahead): (Timestamp, SignedDuration)) -> Option<Record> {
+fn moved(record: Record, now: Timestamp, ahead: SignedDuration) -> Option<Record> {
     let mut body: Value = serde_json::from_str(&record.body).ok()?;
     let ahead = match decode::<Effect>(&record) {
         Ok(effect) => clock_rollback::effect_offset(&effect.value, (now, ahead)),

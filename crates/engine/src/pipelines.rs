@@ -202,7 +202,7 @@ impl Backend {
     ) -> Result<Requirement, Error> {
         self.must_requirement(repo, id).await?;
         self.source_of_pipeline(repo).await?;
-        self.decide_requirement((repo, id), |known, now| match known {
+        self.decide_requirement(repo, id, |known, now| match known {
             Some(known) => known.start(keep_files, now),
             None => Err(NotNow::new(
                 "gone",
@@ -215,7 +215,8 @@ impl Backend {
     /// Decides about a requirement and saves it; one that is under way is looked at at once.
     pub(crate) async fn decide_requirement(
         &self,
-        (repo, id): (&RepoName, &ArtefactId),
+        repo: &RepoName,
+        id: &ArtefactId,
         decide: impl Fn(Option<&Requirement>, Timestamp) -> Result<Requirement, NotNow>,
     ) -> Result<Requirement, Error> {
         let key = (repo.clone(), id.clone());

@@ -126,7 +126,7 @@ impl Poller {
             }
             let mut handling = Vec::with_capacity(some.len());
             for row in some {
-                handling.push(self.handle(row, (until, others)));
+                handling.push(self.handle(row, until, others));
             }
             let outcomes = futures::future::join_all(handling).await;
             for (row, outcome) in some.iter().zip(outcomes) {
@@ -142,7 +142,8 @@ impl Poller {
     async fn handle(
         &self,
         row: &DueRow,
-        (until, others): (Timestamp, OtherPollers),
+        until: Timestamp,
+        others: OtherPollers,
     ) -> Result<Handled, Error> {
         let is_account = is_account(row);
         let is_claimed = !is_account || others == OtherPollers::Maybe;
@@ -159,7 +160,7 @@ impl Poller {
             return Ok(Handled::Lost);
         }
         if is_account {
-            let polled = self.poll_row(&record, (until, others)).await;
+            let polled = self.poll_row(&record, until, others).await;
             if polled.is_err() && !is_claimed {
                 // It would be tried again with every tick.
                 self.claim(&record).await?;
@@ -190,12 +191,13 @@ impl Poller {
     async fn poll_row(
         &self,
         record: &Record,
-        (until, others): (Timestamp, OtherPollers),
+        until: Timestamp,
+        others: OtherPollers,
     ) -> Result<Option<Timestamp>, Error> {
         let mut found: Versioned<Account> = decode(record)?;
         // The claim wrote it once.
         found.version += u64::from(others == OtherPollers::Maybe);
-        self.poll(found, (until, others)).await
+        self.poll(found, until, others).await
     }
 
     /// Until when an account is not polled whose row was left overdue.

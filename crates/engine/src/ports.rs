@@ -23,7 +23,7 @@ pub use git::{
 };
 pub use hooks::{HooksRead, HooksWrite};
 pub use ids::Ids;
-pub use issues::{IssueComment, IssueFacts, IssuesRead, IssuesWrite};
+pub use issues::{AwaitedRun, IssueComment, IssueFacts, IssuesRead, IssuesWrite};
 pub use probes::{AgentsProbe, GithubProbe, JulesProbe};
 pub use pulls::{
     BranchState, Budget, CheckLog, PullGlance, PullsRead, PullsWrite, Reading, Share, Usage,

@@ -119,7 +119,7 @@ impl Backend {
         number: Option<SprintNumber>,
         by: &str,
     ) -> Result<Sprint, Error> {
-        self.decide_sprint((repo, number), |it, now| sprint::abort(it, by, now))
+        self.decide_sprint(repo, number, |it, now| sprint::abort(it, by, now))
             .await
     }
 
@@ -142,7 +142,7 @@ impl Backend {
                 false => sprint::integrate(it, now),
             }
         };
-        self.decide_sprint((repo, number), decide).await
+        self.decide_sprint(repo, number, decide).await
     }
 
     /// Has a sprint and its pull requests looked at now. Not in a pause: the sprint would decide nothing.
@@ -172,7 +172,8 @@ impl Backend {
     /// Decides about a sprint, saves it and has it looked at.
     async fn decide_sprint(
         &self,
-        (repo, number): (&RepoName, Option<SprintNumber>),
+        repo: &RepoName,
+        number: Option<SprintNumber>,
         decide: impl Fn(&Sprint, Timestamp) -> Result<Sprint, NotNow>,
     ) -> Result<Sprint, Error> {
         decide_again(format!("a sprint of {repo}"), || async {

@@ -122,7 +122,7 @@ impl Weaver<'_> {
         let base = tip.ok_or_else(|| WeavingError::NoBranch(ask.repo.clone(), ask.base.clone()))?;
         let (candidates, mut skipped) = self.candidates(ask, &base, now).await?;
         let target = self.git.entries(&ask.repo, &base).await?;
-        let changed = self.changed(&ask.repo, (&base, &target), &candidates);
+        let changed = self.changed(&ask.repo, &base, &target, &candidates);
         let changed = changed.await?;
         let (mut taken, mut members) = (Vec::new(), Vec::new());
         for (candidate, changed) in candidates.into_iter().zip(changed) {
@@ -139,7 +139,7 @@ impl Weaver<'_> {
             }
         }
         skipped.sort_by_key(|skipped| skipped.number);
-        self.add_patches(&ask.repo, &target, (&mut members, &taken))
+        self.add_patches(&ask.repo, &target, &mut members, &taken)
             .await?;
         let ids = needs(Start::at(&target), &members);
         let loaded = self.blobs(&ask.repo, &ids).await?;
@@ -158,7 +158,8 @@ impl Weaver<'_> {
         &self,
         repo: &RepoName,
         target: &Tree,
-        (members, taken): (&mut [Member], &[(Taken, CommitSha)]),
+        members: &mut [Member],
+        taken: &[(Taken, CommitSha)],
     ) -> Result<(), WeavingError> {
         let needing = needs_patches(Start::at(target), members);
         let asked: Vec<_> = taken

@@ -82,7 +82,7 @@ impl AppMaker {
     pub async fn convert(&self, code: &str) -> Result<NewApp, Failure> {
         let path = format!("/app-manifests/{}/conversions", segment(code));
         let doing = "exchanging the code for the App";
-        let made: NewAppWire = self.call((Method::POST, &path), None, doing).await?;
+        let made: NewAppWire = self.call(Method::POST, &path, None, doing).await?;
         Ok(NewApp {
             id: made.id,
             slug: made.slug,
@@ -104,12 +104,13 @@ impl AppMaker {
         let bearer = proof(app_id, private_key, now)?;
         let doing = "looking for the App's installations";
         let path = "/app/installations?per_page=100";
-        self.call((Method::GET, path), Some(&bearer), doing).await
+        self.call(Method::GET, path, Some(&bearer), doing).await
     }
 
     async fn call<T: DeserializeOwned>(
         &self,
-        (method, path): (Method, &str),
+        method: Method,
+        path: &str,
         bearer: Option<&SecretString>,
         doing: &str,
     ) -> Result<T, Failure> {

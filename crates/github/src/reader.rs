@@ -79,7 +79,7 @@ impl PullsRead for Reader {
         now: Timestamp,
     ) -> Result<PullFacts, Failure> {
         let client = self.client.with_share(reading.share);
-        facts::read(&client, (pull, reading.depth), now).await
+        facts::read(&client, pull, reading.depth, now).await
     }
 
     async fn glance(&self, pull: &PullRef) -> Result<PullGlance, Failure> {

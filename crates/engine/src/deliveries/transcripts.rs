@@ -121,7 +121,7 @@ impl Backend {
             id: id.clone(),
             run: run.id.clone(),
         };
-        let read = self.read_for(job, (key, work), within).await?;
+        let read = self.read_for(job, key, work, within).await?;
         Ok(read.or(kept))
     }
 }

@@ -37,7 +37,7 @@ impl Dispatcher {
                     .await
             }
             Action::ApprovePlan { session, .. } => {
-                self.apply_approved(unit, session, (effect, outcome)).await
+                self.apply_approved(unit, session, effect, outcome).await
             }
             Action::Merge { pull, .. } => {
                 self.apply_merge(unit, pull, (effect, outcome), source)
@@ -50,7 +50,7 @@ impl Dispatcher {
                 Ok(())
             }
             Action::Repo(RepoAction::Propose { job, .. }) => {
-                self.apply_proposed(unit, job, (effect, outcome)).await
+                self.apply_proposed(unit, job, effect, outcome).await
             }
             Action::Repo(RepoAction::Weave {
                 job,
@@ -83,7 +83,8 @@ impl Dispatcher {
         &self,
         unit: &mut UnitOfWork,
         id: &JobId,
-        (effect, outcome): (&Effect, &EffectOutcome),
+        effect: &Effect,
+        outcome: &EffectOutcome,
     ) -> Result<(), Error> {
         let Some(found) = self.backend.store.job(id).await? else {
             return Ok(());
@@ -138,7 +139,7 @@ impl Dispatcher {
                     // The job does not record that its session was created.
                     let slots = self.backend.store.slots(&found.value.account).await?;
                     let next = slots.value.created(id, now);
-                    keep(unit, (&slots, &next));
+                    keep(unit, &slots, &next);
                 }
                 match &owner {
                     // It was adopted when this job was over.
@@ -190,7 +191,7 @@ impl Dispatcher {
                 _,
             ) => slots.not_created(&job.id),
         };
-        keep(unit, (&found, &next));
+        keep(unit, &found, &next);
         Ok(())
     }
 
@@ -216,7 +217,8 @@ impl Dispatcher {
         &self,
         unit: &mut UnitOfWork,
         session: &SessionId,
-        (effect, outcome): (&Effect, &EffectOutcome),
+        effect: &Effect,
+        outcome: &EffectOutcome,
     ) -> Result<(), Error> {
         match outcome {
             EffectOutcome::Failed(_) => self.apply_gave_up(unit, session, effect).await,
@@ -379,7 +381,7 @@ fn read_back(unit: &mut UnitOfWork, reference: &PullRef) {
 }
 
 /// Saves changed slots, and lets the next job have its turn.
-fn keep(unit: &mut UnitOfWork, (found, next): (&Versioned<Slots>, &Slots)) {
+fn keep(unit: &mut UnitOfWork, found: &Versioned<Slots>, next: &Slots) {
     let place = IndexEntry::due(Some(unit.now() + OUTBOX_GRACE));
     unit.put(keys::slots(&next.account), next, Some(found.version), place);
     let account = next.account.clone();

@@ -198,8 +198,8 @@ impl Dispatcher {
                 answers.not_asked.push(failed.clone());
                 continue;
             }
-            let delivery = (failed.hook, failed.id);
-            match self.writers.hooks.redeliver(log, delivery).await {
+            let asked_again = self.writers.hooks.redeliver(log, failed.hook, failed.id);
+            match asked_again.await {
                 Ok(()) => asked += 1,
                 Err(failure) => answers.note(failed, failure),
             }

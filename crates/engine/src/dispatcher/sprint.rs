@@ -68,12 +68,12 @@ impl Dispatcher {
         if self.hold(&source).await?.is_some() {
             // Nothing begins now; the row is due again.
             let held = sprint::held(&found.value, self.backend.now());
-            self.save_sprint(found, (held, None)).await?;
+            self.save_sprint(found, held, None).await?;
             return Ok(false);
         }
         if found.value.held_at.is_some() {
             let resumed = sprint::resumed(&found.value, self.backend.now());
-            return self.save_sprint(found, (resumed, None)).await;
+            return self.save_sprint(found, resumed, None).await;
         }
         Box::pin(self.go_on_with(found, &source)).await
     }
@@ -114,7 +114,7 @@ impl Dispatcher {
             next = sprint::apply(&found.value, &Input::Seen(sights), now);
         }
         let is_integrating = next.state == SprintState::Integrating;
-        let changed = self.save_sprint(found, (next.clone(), soon)).await?;
+        let changed = self.save_sprint(found, next.clone(), soon).await?;
         if !changed && is_integrating {
             self.ask_for_weave(&next, source).await?;
         }
@@ -125,7 +125,8 @@ impl Dispatcher {
     async fn save_sprint(
         &self,
         found: &Versioned<Sprint>,
-        (next, soon): (Sprint, Option<jiff::Timestamp>),
+        next: Sprint,
+        soon: Option<jiff::Timestamp>,
     ) -> Result<bool, Error> {
         let now = self.backend.now();
         let due = match next.is_over() {
@@ -153,7 +154,7 @@ impl Dispatcher {
         let now = self.backend.now();
         let decided = |so_far: Sprint, input: &Input| sprint::apply(&so_far, input, now);
         let next = inputs.iter().fold(found.value.clone(), decided);
-        self.save_sprint(found, (next, None)).await
+        self.save_sprint(found, next, None).await
     }
 
     /// What a sprint can see of its members.

@@ -149,7 +149,7 @@ impl Backend {
             }
             let message = added.message.message_id;
             sent.push(SentMail { message, to });
-            last = put(&mut unit, repo, (counters.events, added), None);
+            last = put(&mut unit, repo, counters.events, added, None);
         }
         unit.save(repo, &counters, Some(found.version));
         if let Some(once) = once {

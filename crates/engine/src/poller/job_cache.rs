@@ -122,7 +122,7 @@ impl JobCache {
     }
 
     /// Caches what was read, and returns it with the progress since it was written.
-    fn insert(&self, (stored, place): (Versioned<Job>, String), at: Timestamp) -> Versioned<Job> {
+    fn insert(&self, stored: Versioned<Job>, place: String, at: Timestamp) -> Versioned<Job> {
         let mut all = self.all();
         let key = keys::job(&stored.value.id);
         if all.at(&key, stored.version).is_none() {
@@ -256,8 +256,7 @@ impl Poller {
             };
             let at = asked.iter().position(|member| member.key == record.key);
             if let Some(job) = at.and_then(|at| recalled.get_mut(at)) {
-                let found = (decode(&record)?, place.sort.clone());
-                *job = Some(self.jobs.insert(found, now));
+                *job = Some(self.jobs.insert(decode(&record)?, place.sort.clone(), now));
             }
         }
         Ok(recalled.into_iter().flatten().collect())

@@ -246,7 +246,7 @@ pub trait GitWrite: Send + Sync {
     async fn open_pull(&self, repo: &RepoName, pull: &NewPull) -> Result<PullRef, Failure>;
 
     /// Gives a pull request another title and body.
-    async fn edit_pull(&self, pull: &PullRef, (title, body): (&str, &str)) -> Result<(), Failure>;
+    async fn edit_pull(&self, pull: &PullRef, title: &str, body: &str) -> Result<(), Failure>;
 
     /// Takes a label off a pull request; one that is not on it counts as taken off.
     async fn unlabel(&self, pull: &PullRef, label: &str) -> Result<(), Failure>;
@@ -267,6 +267,7 @@ pub trait GitWrite: Send + Sync {
         &self,
         repo: &RepoName,
         name: &str,
-        (colour, description): (&str, &str),
+        colour: &str,
+        description: &str,
     ) -> Result<(), Failure>;
 }

@@ -150,7 +150,8 @@ pub trait PullsWrite: Send + Sync {
         &self,
         pull: &PullRef,
         sha: &CommitSha,
-        how: (MergeMethod, Option<&str>),
+        method: MergeMethod,
+        title: Option<&str>,
     ) -> Result<CommitSha, Failure>;
 
     /// Marks a draft ready for review.

@@ -68,7 +68,7 @@ impl Backend {
     ) -> Result<SprintPlan, Error> {
         let (source, _) = self.source_of_sprint(&order.repo).await?;
         let number = self.number_of_sprint(order).await?;
-        let read = self.personas_of((&source.value, number), within).await?;
+        let read = self.personas_of(&source.value, number, within).await?;
         self.plan_sprint_as_read(order, read).await
     }
 
@@ -82,7 +82,7 @@ impl Backend {
         let number = self.number_of_sprint(order).await?;
         let (personas_at, personas) = chosen(order, &target, &read)?;
         let mode = source.value.sprints.mode(number);
-        must_have_free_branch((&order.repo, number), mode, &read)?;
+        must_have_free_branch(&order.repo, number, mode, &read)?;
         let new = NewSprint {
             repo: source.value.repo.clone(),
             number,
@@ -302,13 +302,14 @@ impl Backend {
 
     async fn personas_of(
         &self,
-        (source, number): (&Source, SprintNumber),
+        source: &Source,
+        number: SprintNumber,
         within: Duration,
     ) -> Result<ReadPersonas, Error> {
         let repo = source.repo.clone();
         let key = keys::personas_read(&repo);
-        let asked = (key, Work::Personas { repo, number });
-        let read = self.read_anew::<ReadPersonas>(asked, within).await?;
+        let work = Work::Personas { repo, number };
+        let read = self.read_anew::<ReadPersonas>(key, work, within).await?;
         let read = read.ok_or_else(|| {
             let sentence = format!(
                 "the personas of {} were not read in time: check that Gaffer runs, and try again",
@@ -338,7 +339,8 @@ impl Backend {
 
 /// Refuses a sprint whose branch ends with a commit of another hand: it would end at its first weave, after all its sessions.
 fn must_have_free_branch(
-    (repo, number): (&RepoName, SprintNumber),
+    repo: &RepoName,
+    number: SprintNumber,
     mode: SprintMode,
     read: &ReadPersonas,
 ) -> Result<(), NotNow> {

@@ -56,7 +56,7 @@ impl Weaver<'_> {
         }
         let read = open
             .into_iter()
-            .map(|(number, facts)| self.candidate(ask, base, (number, facts.head.sha)).boxed());
+            .map(|(number, facts)| self.candidate(ask, base, number, facts.head.sha).boxed());
         let read = at_once(read.collect()).await?;
         let mut candidates = Vec::new();
         for read in read {
@@ -73,7 +73,8 @@ impl Weaver<'_> {
         &self,
         ask: &Ask,
         base: &CommitSha,
-        (number, head): (u64, CommitSha),
+        number: u64,
+        head: CommitSha,
     ) -> Result<Result<Candidate, Skipped>, Failure> {
         let known = ask.known.get(&number);
         let base = known.and_then(|it| it.begins_on.as_ref()).unwrap_or(base);
@@ -138,7 +139,8 @@ impl Weaver<'_> {
     pub(super) async fn changed(
         &self,
         repo: &RepoName,
-        (base, target): (&CommitSha, &Tree),
+        base: &CommitSha,
+        target: &Tree,
         candidates: &[Candidate],
     ) -> Result<Vec<Result<Changed, Skip>>, Failure> {
         let mut began: BTreeMap<&CommitSha, Vec<(usize, &CommitSha)>> = BTreeMap::new();
@@ -160,7 +162,7 @@ impl Weaver<'_> {
                 Ok(before) => {
                     let target_renamed = moved(&between(before, target));
                     let (places, heads): (Vec<usize>, Vec<_>) = heads.into_iter().unzip();
-                    let own = self.changed_at(repo, (parted, before), heads).await?;
+                    let own = self.changed_at(repo, parted, before, heads).await?;
                     let changed = own.into_iter().map(|own| {
                         own.map(|own| Changed {
                             own,
@@ -179,7 +181,8 @@ impl Weaver<'_> {
     async fn changed_at(
         &self,
         repo: &RepoName,
-        (parted, before): (&CommitSha, &Tree),
+        parted: &CommitSha,
+        before: &Tree,
         heads: Vec<&CommitSha>,
     ) -> Result<Vec<Result<BTreeMap<String, Change>, Skip>>, Failure> {
         let read = heads.into_iter().map(|head| async move {

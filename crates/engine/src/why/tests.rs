@@ -102,7 +102,7 @@ fn a_pause_is_told_once_and_by_its_own_name() {
             found.because(code, "It is paused.");
             found.held = true;
         }
-        super::pull::judged(&mut found, &pulled(&judged), (None, None));
+        super::pull::judged(&mut found, &pulled(&judged), None, None);
         let told: Vec<_> = found.because.iter().map(|it| it.code.as_str()).collect();
         assert_eq!(told, codes, "{pause:?} {judged:?}");
     }
@@ -139,7 +139,7 @@ fn what_a_delivery_says_of_a_head_is_as_it_says_it_now() {
     ];
     for (judged, gate, sentence) in cases {
         let mut found = WhySubject::default();
-        super::pull::judged(&mut found, &pulled(&judged), (None, gate));
+        super::pull::judged(&mut found, &pulled(&judged), None, gate);
         let told = &found.because[0].sentence;
         assert!(told.contains(sentence), "{told}");
         // What its delivery holds waits for no approval, however old the judgement is.
@@ -161,7 +161,7 @@ fn what_people_decide_about_an_exchange_is_told_by_the_setting_that_counts_there
     ] {
         let mut found = WhySubject::default();
         let judged = pulled(&[Reason::NeedsApproval]);
-        super::pull::judged(&mut found, &judged, (part, None));
+        super::pull::judged(&mut found, &judged, part, None);
         let told = &found.because[0].sentence;
         assert!(told.contains(setting), "{told}");
     }
@@ -193,8 +193,8 @@ fn what_a_check_of_our_own_found_is_told_with_who_repairs_it() {
             read_at: None,
         };
         let mut found = WhySubject::default();
-        super::pull::judged(&mut found, &tracked, (None, None));
-        let of_delivery = pull_reasons(&tracked, (None, None), false).into_iter();
+        super::pull::judged(&mut found, &tracked, None, None);
+        let of_delivery = pull_reasons(&tracked, None, None, false).into_iter();
         let of_delivery = of_delivery.map(|it| Reasoned {
             code: it.code.to_owned(),
             sentence: it.sentence,

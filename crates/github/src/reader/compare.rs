@@ -40,7 +40,8 @@ pub(super) async fn changed(
 pub(super) async fn is_older_or_gone(
     client: &Client,
     repo: &RepoName,
-    (merge, head): (&CommitSha, &str),
+    merge: &CommitSha,
+    head: &str,
 ) -> Result<bool, Failure> {
     let doing = format!("comparing {merge} with {head} in {repo}");
     let path = format!("/repos/{repo}/compare/{merge}...{head}?per_page=1");

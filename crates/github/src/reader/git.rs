@@ -42,7 +42,7 @@ impl GitRead for Reader {
         commit: &CommitSha,
         roots: &[&str],
     ) -> Result<Tree, Failure> {
-        tree::read(self.client(), repo, (commit, roots)).await
+        tree::read(self.client(), repo, commit, roots).await
     }
 
     async fn root(&self, repo: &RepoName, commit: &CommitSha) -> Result<Vec<RootEntry>, Failure> {

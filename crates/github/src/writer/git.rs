@@ -83,7 +83,7 @@ impl GitWrite for Writer {
             .map(drop)
     }
 
-    async fn edit_pull(&self, pull: &PullRef, (title, body): (&str, &str)) -> Result<(), Failure> {
+    async fn edit_pull(&self, pull: &PullRef, title: &str, body: &str) -> Result<(), Failure> {
         let doing = format!("changing the title and the body of {pull}");
         let body = json!({ "title": title, "body": body });
         let path = format!("pulls/{}", pull.number);
@@ -154,7 +154,8 @@ impl GitWrite for Writer {
         &self,
         repo: &RepoName,
         name: &str,
-        (colour, description): (&str, &str),
+        colour: &str,
+        description: &str,
     ) -> Result<(), Failure> {
         let doing = format!("making the label `{name}` in {repo}");
         let mut body = json!({ "name": name, "color": colour, "description": description });

@@ -43,8 +43,9 @@ async fn is_base_merge(commit: Value, lacking: u64) -> bool {
         head: &head,
     };
     let reader = server.reader();
-    let read = reader.is_base_merge(&pull().repo, &sha(BASE), between);
-    read.await.unwrap()
+    let (repo, target) = (pull().repo, sha(BASE));
+    let read = reader.is_base_merge(&repo, &target, between).await;
+    read.unwrap()
 }
 
 #[tokio::test]

@@ -260,13 +260,13 @@ async fn proposed_and_merged(stage: &Stage, head: &CommitSha) {
     assert_eq!(facts.files.known().unwrap().len(), 5 + 1, "old names count");
     for colour in ["d73a4a", "0e8a16"] {
         stage.pass();
-        let label = ("bugs", (colour, "Broken"));
-        writer.put_label(repo, label.0, label.1).await.unwrap();
+        let put = writer.put_label(repo, "bugs", colour, "Broken");
+        put.await.unwrap();
     }
     opened_issue(stage).await;
     stage.pass();
     let merged = writer
-        .merge(&pull, head, (MergeMethod::Merge, None))
+        .merge(&pull, head, MergeMethod::Merge, None)
         .await
         .unwrap();
     assert_eq!(stage.tip("main").await, merged);

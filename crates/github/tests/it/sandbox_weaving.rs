@@ -138,7 +138,7 @@ async fn a_diff_is_read_between_pinned_commits_whatever_the_branches_do() {
     stage.pass();
     let pull = stage.propose("weave", "main").await;
     writer
-        .edit_pull(&pull, ("Woven", "Three changes."))
+        .edit_pull(&pull, "Woven", "Three changes.")
         .await
         .unwrap();
     let view = stage.sandbox.github().pull(REPO, pull.number).unwrap();

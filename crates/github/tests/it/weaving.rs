@@ -291,7 +291,7 @@ async fn a_branch_moves_forward_and_a_pull_request_is_edited() {
         .move_branch(&repo, &branch, &sha(HEAD))
         .await
         .unwrap();
-    writer.edit_pull(&pull(), ("Title", "Body")).await.unwrap();
+    writer.edit_pull(&pull(), "Title", "Body").await.unwrap();
     let asked = server.asked();
     let [.., moved, edited] = &asked[..] else {
         panic!("{asked:?}");

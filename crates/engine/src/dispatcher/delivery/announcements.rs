@@ -99,7 +99,8 @@ impl Dispatcher {
     pub(super) async fn announce_failure(
         &self,
         delivery: &Delivery,
-        (audience, cause): (Audience, &str),
+        audience: Audience,
+        cause: &str,
         source: &Source,
     ) -> Result<(), Error> {
         let of_job = match &delivery.task.job {

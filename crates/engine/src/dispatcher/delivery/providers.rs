@@ -10,6 +10,7 @@ use domain::ids::{BranchName, CommitSha};
 use crate::backend::{Backend, Error};
 use crate::dispatcher::Dispatcher;
 use crate::keys;
+use crate::ports::AwaitedRun;
 
 impl Dispatcher {
     /// Asks, and shows the answer to the delivery. Returns whether that changed it.
@@ -49,7 +50,7 @@ impl Dispatcher {
         if (phase, delivery.run_status) != (Phase::Deploy, RunStatus::Pending) {
             return Ok(None);
         }
-        let action = dispatch(delivery, (file, branch), &delivery::cause(delivery));
+        let action = dispatch(delivery, file, branch, &delivery::cause(delivery));
         let (pk, id) = (keys::delivery_pk(&delivery.id), Backend::effect_id(&action));
         let found = self.backend.store.effect(&pk, &id).await?;
         Ok(found.and_then(|found| match found.value.state {
@@ -96,15 +97,17 @@ impl Dispatcher {
         Ok(match (&delivery.rules.deploy, merge_commit(delivery)) {
             (Deploy::None, _) => ProviderReport::Good,
             (Deploy::Workflow { file, branch }, _) => {
-                let merge = deployed_merge(delivery, branch);
-                let awaited = (delivery::deploying_since(delivery), merge);
-                issues.workflow_run(repo, (file, branch), awaited).await?
+                let awaited = AwaitedRun {
+                    file,
+                    branch,
+                    since: delivery::deploying_since(delivery),
+                    merge: deployed_merge(delivery, branch),
+                };
+                issues.workflow_run(repo, awaited).await?
             }
             (Deploy::Deployment { environment }, Some(sha)) => {
                 let failed_at = delivery::deploy_failed_at(delivery);
-                issues
-                    .deployment(repo, sha, (environment, failed_at))
-                    .await?
+                issues.deployment(repo, sha, environment, failed_at).await?
             }
             (Deploy::Deployment { .. }, None) => ProviderReport::Nothing,
         })
@@ -128,7 +131,8 @@ fn is_final(failure: &Failure) -> bool {
 /// Starts the workflow that deploys a delivery.
 pub(super) fn dispatch(
     delivery: &Delivery,
-    (file, branch): (&str, &BranchName),
+    file: &str,
+    branch: &BranchName,
     cause: &str,
 ) -> Action {
     Action::Tracker(TrackerAction::DispatchWorkflow {

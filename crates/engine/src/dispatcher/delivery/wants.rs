@@ -35,8 +35,7 @@ impl Dispatcher {
             Want::ReadPart { id } => return self.read_part(id).await,
             Want::AskProvider { phase } => return self.ask_provider(delivery, *phase).await,
             Want::CreateJob { job, purpose } => {
-                let new = (job, purpose);
-                self.create_job(delivery, new, source).await
+                self.create_job(delivery, job, purpose, source).await
             }
             Want::RetryJob { .. }
             | Want::ApprovePlan { .. }
@@ -46,8 +45,8 @@ impl Dispatcher {
             | Want::PrioritiseJob { .. } => self.order_job(delivery, want, source).await,
             Want::ApprovePull {
                 head, by, style, ..
-            } => self.approve_pull(delivery, (head, style), by).await,
-            Want::ClosePull { pull, newer } => self.replace_pull(id, (pull, newer)).await,
+            } => self.approve_pull(delivery, head, style, by).await,
+            Want::ClosePull { pull, newer } => self.replace_pull(id, pull, newer).await,
             Want::CreateChild { child } => self.create_child(delivery, child).await,
             Want::CancelChild { id, by } => {
                 let input = Input::Cancelled(by.clone());
@@ -64,8 +63,8 @@ impl Dispatcher {
             Want::TellFailed {
                 audience, cause, ..
             } => {
-                let whom = (*audience, cause.as_str());
-                self.announce_failure(delivery, whom, source).await
+                self.announce_failure(delivery, *audience, cause.as_str(), source)
+                    .await
             }
             Want::Tell { .. } => self.tell_issue(id).await,
             Want::DispatchWorkflow { .. } | Want::CloseIssue { .. } => {
@@ -100,8 +99,8 @@ impl Dispatcher {
                 backend.cancel_job(&named, &by).await.map(drop)
             }
             Want::RetryJob { job, reason, .. } => {
-                let again = (job, reason.as_deref());
-                self.retry_session(delivery, again, source).await
+                self.retry_session(delivery, job, reason.as_deref(), source)
+                    .await
             }
             Want::ApprovePlan { job, plan, by } => {
                 let named = named(id, job, by);
@@ -150,13 +149,14 @@ impl Dispatcher {
     async fn retry_session(
         &self,
         delivery: &Delivery,
-        (job, reason): (&JobId, Option<&str>),
+        job: &JobId,
+        reason: Option<&str>,
         source: &Source,
     ) -> Result<(), Error> {
         let branch = self.backend.must_job(job).await?.value.branch;
         let task = self.task(delivery, job, (source, &branch)).await?;
         let named = named(&delivery.id, job, &Actor::System);
-        let retried = self.backend.retry_with(&named, (reason, Some(&task)));
+        let retried = self.backend.retry_with(&named, reason, Some(&task));
         retried.await.map(drop)
     }
 
@@ -181,7 +181,8 @@ impl Dispatcher {
     async fn create_job(
         &self,
         delivery: &Delivery,
-        (id, purpose): (&JobId, &Purpose),
+        id: &JobId,
+        purpose: &Purpose,
         source: &Source,
     ) -> Result<(), Error> {
         let Some(branch) = source.branch.clone() else {
@@ -221,7 +222,8 @@ impl Dispatcher {
     async fn approve_pull(
         &self,
         delivery: &Delivery,
-        (head, style): (&CommitSha, &MergeStyle),
+        head: &CommitSha,
+        style: &MergeStyle,
         by: &Actor,
     ) -> Result<(), Error> {
         let Some(job) = &delivery.task.job else {
@@ -257,7 +259,8 @@ impl Dispatcher {
     async fn replace_pull(
         &self,
         id: &DeliveryId,
-        (pull, newer): (&PullRef, &PullRef),
+        pull: &PullRef,
+        newer: &PullRef,
     ) -> Result<(), Error> {
         let by = order_giver(id, &Actor::System);
         self.backend.close_pull(pull, &by).await?;
@@ -313,7 +316,7 @@ fn on_tracker(delivery: &Delivery, want: &Want) -> Vec<Action> {
             file,
             branch,
             cause,
-        } => dispatch(delivery, (file, branch), cause),
+        } => dispatch(delivery, file, branch, cause),
         Want::CreateJob { .. }
         | Want::RetryJob { .. }
         | Want::ApprovePlan { .. }

@@ -66,7 +66,7 @@ impl Dispatcher {
         if let Some(known) = self.backend.store.get::<Requirement>(&key).await? {
             let known = known.value;
             self.backend
-                .decide_requirement((&pipeline.repo, &reference.id), |stored, now| {
+                .decide_requirement(&pipeline.repo, &reference.id, |stored, now| {
                     let by = pipeline.by.as_str();
                     stored.unwrap_or(&known).removed((&member.job, by), now)
                 })

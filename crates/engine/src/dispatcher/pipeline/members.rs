@@ -28,7 +28,8 @@ impl Dispatcher {
         &self,
         pipeline: &Pipeline,
         place: usize,
-        (source, trees): (&Source, &mut TreeCache),
+        source: &Source,
+        trees: &mut TreeCache,
     ) -> Result<(Vec<(JobId, String)>, Option<Hindrance>), Error> {
         let step = &pipeline.steps[place];
         let mut refused = Vec::new();
@@ -76,13 +77,13 @@ impl Dispatcher {
             StepKind::Proposals => {
                 let trees = self.trees_of(&pipeline.repo, shas, trees).await?;
                 let issues = self
-                    .issues_of((&member.job, &pipeline.repo), &trees.worker)
+                    .issues_of(&member.job, &pipeline.repo, &trees.worker)
                     .await?;
                 (Recipe::Publish { worker }, PUBLISH, issues)
             }
             StepKind::Labels => {
                 let trees = self.trees_of(&pipeline.repo, shas, trees).await?;
-                let labels = labels_of((&member.job, &pipeline.repo), &trees.worker);
+                let labels = labels_of(&member.job, &pipeline.repo, &trees.worker);
                 (Recipe::Labels { worker }, LABELS, labels)
             }
             StepKind::Clean => match pipeline.ask.mock.clone() {
@@ -119,13 +120,12 @@ impl Dispatcher {
             return self.create_proposal(new).await;
         }
         let trees = &self.trees_of(&pipeline.repo, shas, cache).await?.clone();
-        let told = (trees, cache);
-        let records = self.records(&pipeline.repo, layer, told).await?;
+        let records = self.records(&pipeline.repo, layer, trees, cache).await?;
         // It was assembled before the step began, from the same files.
         let asked = (layer, member, step.range.as_str());
         let prompt = prompts::assembled(pipeline, asked, (trees, &records));
         let prompt = prompt.map_err(|error| no_prompt(&error))?;
-        let agent = prompts::agent((layer, member), shas, &prompt);
+        let agent = prompts::agent(layer, member, shas, &prompt);
         let title = agent_title(&agent);
         let part = of_run(pipeline, PartWork::Agent(agent));
         let place = (&member.job, &pipeline.worker);
@@ -187,7 +187,7 @@ impl Dispatcher {
         by: &str,
         now: Timestamp,
     ) -> Result<(), Error> {
-        self.save_new_while(self.backend.unit(), (step, by), now)
+        self.save_new_while(self.backend.unit(), step, by, now)
             .await
     }
 
@@ -195,7 +195,8 @@ impl Dispatcher {
     pub(in crate::dispatcher) async fn save_new_while(
         &self,
         mut unit: UnitOfWork,
-        (mut step, by): (Step<Job>, &str),
+        mut step: Step<Job>,
+        by: &str,
         now: Timestamp,
     ) -> Result<(), Error> {
         job::record_order(&mut step.aggregate, job::Order::Create, by, now);

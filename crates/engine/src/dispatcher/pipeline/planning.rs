@@ -38,7 +38,8 @@ impl Dispatcher {
         &self,
         pipeline: &Pipeline,
         place: usize,
-        (source, trees): (&Source, &mut TreeCache),
+        source: &Source,
+        trees: &mut TreeCache,
     ) -> Result<Result<Plan, Hindrance>, Error> {
         let step = &pipeline.steps[place];
         let planned = match step.kind {
@@ -105,7 +106,7 @@ impl Dispatcher {
             Err(why) => return Ok(Plan::Fail(why)),
         };
         let trees = self.trees_of(&pipeline.repo, &shas, cache).await?;
-        let config = match settings(trees, (&pipeline.target, &pipeline.worker)) {
+        let config = match settings(trees, &pipeline.target, &pipeline.worker) {
             Ok(config) => config,
             Err(why) => return Ok(Plan::Fail(why)),
         };
@@ -167,7 +168,7 @@ impl Dispatcher {
         }
         let mut range = String::new();
         let asked = match layer {
-            Layer::Narrator => match self.range(pipeline, (&shas, trees), paths).await? {
+            Layer::Narrator => match self.range(pipeline, &shas, trees, paths).await? {
                 Some(commits) => {
                     range = commits;
                     vec![Asked::default()]
@@ -179,7 +180,7 @@ impl Dispatcher {
             Layer::Decider => deciders(pipeline, &agents, trees),
             Layer::Planner => {
                 let asked = unplanned(pipeline, trees, paths);
-                self.plannable(pipeline, asked, (trees, paths)).await?
+                self.plannable(pipeline, asked, trees, paths).await?
             }
             // What implements a requirement is a delivery; in a trial it is made up.
             Layer::Implementer => trial_of_code(pipeline),
@@ -188,8 +189,7 @@ impl Dispatcher {
             return Ok(Plan::Skip(idle(layer).to_owned()));
         }
         let now = self.backend.now();
-        let told = (trees, cache);
-        let records = self.records(&pipeline.repo, layer, told).await?;
+        let records = self.records(&pipeline.repo, layer, trees, cache).await?;
         let members = asked.into_iter().take(MEMBERS_MAX).map(|asked| {
             let purpose = format!("{layer}:{}", asked.name());
             let job = JobId::of_pipeline(&pipeline.id, &purpose, now);
@@ -240,7 +240,8 @@ impl Dispatcher {
     async fn range(
         &self,
         pipeline: &Pipeline,
-        (shas, trees): (&TreeShas, &Trees),
+        shas: &TreeShas,
+        trees: &Trees,
         paths: &Paths,
     ) -> Result<Option<String>, Error> {
         let (git, repo) = (&self.readers.git, &pipeline.repo);
@@ -274,7 +275,8 @@ impl Dispatcher {
 /// The settings of the repository, if this Gaffer may work by them. The older generation does without the user's files.
 pub(super) fn settings(
     trees: &Trees,
-    (target, worker): (&BranchName, &BranchName),
+    target: &BranchName,
+    worker: &BranchName,
 ) -> Result<Config, String> {
     let files = &trees.target;
     match files.text(pin::PIN) {
@@ -304,7 +306,7 @@ fn prepared(
     layer: Layer,
     trees: &Trees,
 ) -> Result<(Config, &'static Paths, Vec<StreamAgents>), String> {
-    let config = settings(trees, (&pipeline.target, &pipeline.worker))?;
+    let config = settings(trees, &pipeline.target, &pipeline.worker)?;
     // The older generation has neither trial runs nor innovators.
     let paths = match pipeline.ask.mock.is_some() || layer == Layer::Innovators {
         true => Layout::newer(&trees.worker),

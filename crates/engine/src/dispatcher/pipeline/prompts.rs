@@ -19,7 +19,8 @@ impl Dispatcher {
         &self,
         repo: &RepoName,
         layer: Layer,
-        (trees, cache): (&Trees, &mut TreeCache),
+        trees: &Trees,
+        cache: &mut TreeCache,
     ) -> Result<Records, Error> {
         if layer != Layer::Decider {
             return Ok(Records::default());
@@ -96,7 +97,7 @@ pub(super) fn ask(
 }
 
 /// What the job of an agent keeps of its prompt.
-pub(super) fn agent((layer, member): (Layer, &Member), trees: &TreeShas, prompt: &Prompt) -> Agent {
+pub(super) fn agent(layer: Layer, member: &Member, trees: &TreeShas, prompt: &Prompt) -> Agent {
     Agent {
         layer,
         role: member.role.clone(),

@@ -29,7 +29,7 @@ impl Dispatcher {
                 repo,
                 base,
                 recipe,
-            } => self.propose(job, (repo, base), recipe).await,
+            } => self.propose(job, repo, base, recipe).await,
             RepoAction::Status {
                 pull,
                 sha,
@@ -73,11 +73,11 @@ impl Dispatcher {
                 description,
                 ..
             } => {
-                let look = (colour.as_str(), description.as_str());
-                let put = self.writers.git.put_label(repo, name, look).await;
+                let git = &self.writers.git;
+                let put = git.put_label(repo, name, colour, description).await;
                 Ok(put.map_or_else(EffectOutcome::Failed, |()| EffectOutcome::Done))
             }
-            RepoAction::Weave { repo, sprint, .. } => self.weave_sprint((repo, *sprint)).await,
+            RepoAction::Weave { repo, sprint, .. } => self.weave_sprint(repo, *sprint).await,
             RepoAction::Unlabel { pull, label, .. } => {
                 let taken_off = self.writers.git.unlabel(pull, label).await;
                 Ok(taken_off.map_or_else(EffectOutcome::Failed, |()| EffectOutcome::Done))
@@ -89,7 +89,8 @@ impl Dispatcher {
     async fn propose(
         &self,
         job: &JobId,
-        (repo, base): (&RepoName, &BranchName),
+        repo: &RepoName,
+        base: &BranchName,
         recipe: &Recipe,
     ) -> Result<EffectOutcome, Error> {
         let job = self.backend.must_job(job).await?.value;
@@ -159,14 +160,14 @@ impl Dispatcher {
             None => match self.recipe(job, recipe).await? {
                 None => {
                     if let Recipe::Bootstrap(_) = recipe {
-                        self.begin_branch((repo, base), recipe).await?;
+                        self.begin_branch(repo, base, recipe).await?;
                     }
                     return Ok(Prepared::Nothing);
                 }
                 Some(commit) => self.commit_of(job, &commit).await?,
             },
         };
-        self.begin_branch((repo, base), recipe).await?;
+        self.begin_branch(repo, base, recipe).await?;
         match git.tip(repo, branch).await? {
             // An earlier attempt went as far as this.
             Some(head) if head == made => {}
@@ -179,7 +180,8 @@ impl Dispatcher {
     /// Makes the branch that the commit is for, if there is none: a worker branch begins with the code.
     async fn begin_branch(
         &self,
-        (repo, base): (&RepoName, &BranchName),
+        repo: &RepoName,
+        base: &BranchName,
         recipe: &Recipe,
     ) -> Result<(), Error> {
         if self.readers.git.tip(repo, base).await?.is_none() {

@@ -286,7 +286,7 @@ impl Dispatcher {
     ) -> Result<Requirement, Error> {
         let new = |now| Requirement::found(&pipeline.repo, found.clone(), begun.clone(), now);
         self.backend
-            .decide_requirement((&pipeline.repo, &found.reference.id), |known, now| {
+            .decide_requirement(&pipeline.repo, &found.reference.id, |known, now| {
                 let fresh = new(now);
                 decide(known.unwrap_or(&fresh), &found, now)
             })

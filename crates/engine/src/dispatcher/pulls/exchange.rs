@@ -42,7 +42,8 @@ impl Dispatcher {
     /// report under their names is dropped.
     pub(super) async fn put_own_checks(
         &self,
-        (job, pull): (&Job, &mut Pull),
+        job: &Job,
+        pull: &mut Pull,
         facts: &mut PullFacts,
         source: &Source,
     ) -> Result<(), Error> {
@@ -185,7 +186,7 @@ impl Dispatcher {
             true => self.system_tree(&facts.pull.repo, &facts.base.sha).await?,
             false => Tree::default(),
         };
-        let mut scope = check_scope(agent, (&base, &compared.files), source);
+        let mut scope = check_scope(agent, &base, &compared.files, source);
         if !of_exchange {
             if scope.outcome == OwnOutcome::Passed {
                 scope.outcome = OwnOutcome::Neutral;
@@ -193,7 +194,7 @@ impl Dispatcher {
             return Ok(vec![scope]);
         }
         let changed = Some(paths(&compared.files));
-        let found = self.new_errors((base, changed), facts, source).await?;
+        let found = self.new_errors(base, changed, facts, source).await?;
         let doctor = check_of(DOCTOR_CHECK, found.iter().map(Finding::to_string));
         Ok(vec![scope, doctor])
     }
@@ -222,7 +223,7 @@ impl Dispatcher {
             Err(failure) if failure.class == FailureClass::Garbled => None,
             Err(failure) => return Err(failure.into()),
         };
-        let found = self.new_errors((base, changed), facts, source).await?;
+        let found = self.new_errors(base, changed, facts, source).await?;
         let doctor = found.iter().filter(|it| is_of_system(it));
         Ok(vec![
             check_of(SCOPE_CHECK, std::iter::empty()),
@@ -234,7 +235,8 @@ impl Dispatcher {
     /// files of the head stand for those of the merge.
     async fn new_errors(
         &self,
-        (base, changed): (Tree, Option<Vec<TreePath>>),
+        base: Tree,
+        changed: Option<Vec<TreePath>>,
         facts: &PullFacts,
         source: &Source,
     ) -> Result<Vec<Finding>, Error> {
@@ -345,11 +347,7 @@ fn is_of_system(finding: &Finding) -> bool {
     is_below && finding.rule != Rule::Prompt
 }
 
-fn check_scope(
-    agent: &Agent,
-    (base, changes): (&Tree, &[FileChange]),
-    source: &Source,
-) -> OwnCheck {
+fn check_scope(agent: &Agent, base: &Tree, changes: &[FileChange], source: &Source) -> OwnCheck {
     let requirement = agent
         .requirement
         .as_ref()

@@ -18,7 +18,8 @@ impl Dispatcher {
         &self,
         pull: &pull::Pull,
         facts: &PullFacts,
-        (job, session): (&Job, SessionStatus),
+        job: &Job,
+        session: SessionStatus,
     ) -> Result<Option<Option<Vec<String>>>, Error> {
         let (Some(doubt), Some(files)) = (
             pull::needed_comparison(pull, facts, session),

@@ -29,7 +29,7 @@ impl Dispatcher {
         let mut told = Vec::new();
         for member in conflicted {
             if let (Some(refusal), Some(pull)) = (&member.refusal, member.number()) {
-                told.push(self.tell_member(sprint, (member, pull), refusal).await?);
+                told.push(self.tell_member(sprint, member, pull, refusal).await?);
             }
         }
         match told.is_empty() {
@@ -41,13 +41,14 @@ impl Dispatcher {
     async fn tell_member(
         &self,
         sprint: &Sprint,
-        (member, pull): (&SprintMember, u64),
+        member: &SprintMember,
+        pull: u64,
         refusal: &Refusal,
     ) -> Result<Input, Error> {
         let won = self.winner(sprint, refusal).await;
         let text = weave_conflict(sprint, (pull, refusal), &won);
         // Its other mail stays unread: the message says nothing of it.
-        let mut shown = self.mail_conflict(sprint, (member, refusal), &text).await?;
+        let mut shown = self.mail_conflict(sprint, member, refusal, &text).await?;
         let said = weave_conflict_message(sprint, &text);
         let cause = conflict_cause(sprint.number, attempt(member, refusal));
         let whose = JobRef {
@@ -181,7 +182,8 @@ impl Dispatcher {
     pub(super) async fn mail_conflict(
         &self,
         sprint: &Sprint,
-        (member, refusal): (&SprintMember, &Refusal),
+        member: &SprintMember,
+        refusal: &Refusal,
         text: &ConflictText,
     ) -> Result<Vec<MessageId>, Error> {
         let purpose = format!("conflict:{}:{}", member.persona, attempt(member, refusal));
@@ -208,7 +210,7 @@ impl Dispatcher {
         purpose: &str,
     ) -> Result<Vec<MessageId>, Error> {
         let actor = named(sprint);
-        let sent = self.sent_or_refused(sprint, outgoing, (purpose, &actor));
+        let sent = self.sent_or_refused(sprint, outgoing, purpose, &actor);
         let sent = sent.await?;
         // No mailbox is left for one more persona: the message to the session says the same.
         Ok(sent.unwrap_or_default())
@@ -219,7 +221,8 @@ impl Dispatcher {
         &self,
         sprint: &Sprint,
         outgoing: &Outgoing,
-        (purpose, actor): (&str, &str),
+        purpose: &str,
+        actor: &str,
     ) -> Result<Result<Vec<MessageId>, String>, Error> {
         let name = sprint.number.once(purpose);
         let once = IdempotencyKey {

@@ -193,8 +193,8 @@ impl Dispatcher {
         let actor = member.job.to_string();
         let sent = match outgoing {
             Ok(outgoing) => {
-                let about = (purpose.as_str(), actor.as_str());
-                self.sent_or_refused(sprint, &outgoing, about).await?
+                self.sent_or_refused(sprint, &outgoing, purpose.as_str(), actor.as_str())
+                    .await?
             }
             Err(fault) => Err(fault),
         };

@@ -36,9 +36,7 @@ impl Dispatcher {
         told: Option<&ConflictText>,
     ) -> Result<Vec<MessageId>, Error> {
         match (told, &member.refusal) {
-            (Some(text), Some(refusal)) => {
-                self.mail_conflict(sprint, (member, refusal), text).await
-            }
+            (Some(text), Some(refusal)) => self.mail_conflict(sprint, member, refusal, text).await,
             (Some(_) | None, _) => Ok(Vec::new()),
         }
     }
@@ -47,7 +45,8 @@ impl Dispatcher {
     pub(super) async fn weaver_task(
         &self,
         sprint: &Sprint,
-        (body, room): (&str, usize),
+        body: &str,
+        room: usize,
     ) -> Result<String, Error> {
         let mut leftovers = Vec::new();
         for member in sprint.delegated() {

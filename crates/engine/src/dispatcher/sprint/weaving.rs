@@ -77,7 +77,8 @@ impl Dispatcher {
     /// Why a weave is not wanted any more.
     pub(in crate::dispatcher) async fn not_woven(
         &self,
-        (repo, number): (&RepoName, SprintNumber),
+        repo: &RepoName,
+        number: SprintNumber,
         weave: u32,
     ) -> Result<Option<String>, Error> {
         let found = self
@@ -94,7 +95,8 @@ impl Dispatcher {
     /// Weaves what the members of a sprint made, and pushes it.
     pub(in crate::dispatcher) async fn weave_sprint(
         &self,
-        (repo, number): (&RepoName, SprintNumber),
+        repo: &RepoName,
+        number: SprintNumber,
     ) -> Result<EffectOutcome, Error> {
         let sprint = self.backend.must_sprint(repo, Some(number)).await?.value;
         match self.woven_and_pushed(&sprint).await {
@@ -123,8 +125,10 @@ impl Dispatcher {
         };
         report.fit();
         let push = self.push_of(sprint, &report, &weave.base);
-        let place = (&sprint.repo, sprint.number);
-        if let Some(why) = self.not_woven(place, sprint.weaves).await? {
+        if let Some(why) = self
+            .not_woven(&sprint.repo, sprint.number, sprint.weaves)
+            .await?
+        {
             return Err(Failure::new(FailureClass::Precondition, why).into());
         }
         let git = (&*self.readers.git, &*self.writers.git);
@@ -253,7 +257,7 @@ impl Dispatcher {
                 self.keep_report(unit, &found.value, report);
                 let input = Input::Woven(report.clone());
                 let after = sprint::apply(&found.value, &input, now);
-                self.keep_commit(unit, job, (&after, report)).await?;
+                self.keep_commit(unit, job, &after, report).await?;
                 input
             }
             EffectOutcome::Failed(failure)
@@ -300,7 +304,8 @@ impl Dispatcher {
         &self,
         unit: &mut UnitOfWork,
         job: &JobId,
-        (after, report): (&Sprint, &Report),
+        after: &Sprint,
+        report: &Report,
     ) -> Result<(), Error> {
         if let Some(found) = self.backend.store.job(job).await? {
             let woven = report.woven.as_ref();

@@ -87,11 +87,12 @@ pub(super) fn is_told_by_job(member: &SprintMember, is_woven: bool) -> bool {
 pub(super) fn why(
     sprint: &Sprint,
     member: &SprintMember,
-    (of_job, failing): (&OfJob, &[String]),
+    of_job: &OfJob,
+    failing: &[String],
 ) -> MemberWhy {
     let sentence = match sprint.is_over() {
         true => outcome(member),
-        false => present(sprint, member, (of_job, failing)),
+        false => present(sprint, member, of_job, failing),
     };
     MemberWhy {
         persona: member.persona.clone(),
@@ -102,11 +103,7 @@ pub(super) fn why(
     }
 }
 
-fn present(
-    sprint: &Sprint,
-    member: &SprintMember,
-    (of_job, failing): (&OfJob, &[String]),
-) -> String {
+fn present(sprint: &Sprint, member: &SprintMember, of_job: &OfJob, failing: &[String]) -> String {
     if member.reading.is_some() {
         let reads = "Its session reads mail that came after its change was ready.";
         return format!("{reads}{}", of_job.decision());
@@ -222,7 +219,7 @@ mod tests {
 
     fn sentence_of(sprint: &Sprint, of_job: &OfJob) -> String {
         let failing = ["integ".to_owned()];
-        why(sprint, &sprint.members[0], (of_job, failing.as_slice())).sentence
+        why(sprint, &sprint.members[0], of_job, failing.as_slice()).sentence
     }
 
     fn waits(who: WaitParty, what: WaitReason) -> OfJob {
@@ -328,7 +325,7 @@ mod tests {
             let mut over = abort(&sprint, "kim", at(1)).unwrap();
             over.members[0].state = state;
             let none: &[String] = &[];
-            let told = why(&over, &over.members[0], (&OfJob::Nothing, none));
+            let told = why(&over, &over.members[0], &OfJob::Nothing, none);
             assert_eq!(told.until, None);
             for present in ["next weave", "works", "has to be", "is ready", "resolves"] {
                 assert!(!told.sentence.contains(present), "{}", told.sentence);

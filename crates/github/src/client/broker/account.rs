@@ -85,7 +85,8 @@ impl CredentialBudgets {
     /// Spends, or returns when it can. `what` identifies the write, so that a postponed one finds its turn again.
     pub(super) fn spend(
         &mut self,
-        (resource, what): (&str, &str),
+        resource: &str,
+        what: &str,
         spend: Spending,
         now: Timestamp,
     ) -> Result<(), BudgetExhausted> {

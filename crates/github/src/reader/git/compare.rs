@@ -43,7 +43,7 @@ pub(super) async fn read(
     let there = files.iter().filter(|file| file.kind != Kind::Removed);
     let wanted: Vec<_> = there.map(|file| file.path.as_str()).collect();
     if !wanted.is_empty() {
-        let modes = modes(client, (repo, head), &wanted, &doing).await?;
+        let modes = modes(client, repo, head, &wanted, &doing).await?;
         for file in files.iter_mut().filter(|file| file.kind != Kind::Removed) {
             file.mode = modes.get(&file.path).copied();
         }
@@ -107,14 +107,15 @@ fn change(file: wire::ComparedFile) -> Result<FileChange, String> {
 /// The modes of these files of a commit. In a repository whose files GitHub does not list at once, they are read in their folders.
 async fn modes(
     client: &Client,
-    (repo, commit): (&RepoName, &CommitSha),
+    repo: &RepoName,
+    commit: &CommitSha,
     wanted: &[&str],
     doing: &str,
 ) -> Result<BTreeMap<String, Mode>, Failure> {
     let path = format!("/repos/{repo}/git/trees/{commit}?recursive=1");
     let found: wire::RestTree = client.get(repo, &path, doing).await?;
     if found.truncated {
-        return modes_by_folder(client, (repo, commit), wanted, doing).await;
+        return modes_by_folder(client, repo, commit, wanted, doing).await;
     }
     let entries = found.tree.into_iter();
     let modes = entries.filter_map(|entry| Some((entry.path, mode(&entry.mode)?)));
@@ -124,7 +125,8 @@ async fn modes(
 /// The same, folder by folder. What takes too many of them stays unknown.
 async fn modes_by_folder(
     client: &Client,
-    (repo, commit): (&RepoName, &CommitSha),
+    repo: &RepoName,
+    commit: &CommitSha,
     wanted: &[&str],
     doing: &str,
 ) -> Result<BTreeMap<String, Mode>, Failure> {

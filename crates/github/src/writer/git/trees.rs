@@ -31,7 +31,7 @@ pub(super) async fn make(
     let mut tree = base.tree.sha;
     let mut begun = false;
     for bytes in &commit.kept {
-        blob(writer, (repo, bytes), &mut begun, doing).await?;
+        blob(writer, repo, bytes, &mut begun, doing).await?;
     }
     for batch in batches(&commit.edits) {
         let mut entries = Vec::new();
@@ -73,7 +73,8 @@ async fn post(
 /// Stores bytes, whatever they are, and answers the id of their blob.
 async fn blob(
     writer: &Writer,
-    (repo, bytes): (&RepoName, &[u8]),
+    repo: &RepoName,
+    bytes: &[u8],
     begun: &mut bool,
     doing: &str,
 ) -> Result<String, Failure> {
@@ -144,7 +145,7 @@ impl Place<'_> {
                 "path": path.as_str(), "mode": "100644", "type": "blob", "content": text,
             })),
             Edit::Put(path, mode, bytes) => {
-                let id = blob(self.writer, (self.repo, bytes), begun, doing).await?;
+                let id = blob(self.writer, self.repo, bytes, begun, doing).await?;
                 Some(named(path, *mode, &id))
             }
             Edit::Place(path, entry) => Some(named(path, entry.mode, &entry.id.to_string())),
@@ -188,7 +189,7 @@ impl Place<'_> {
             "owner": repo.owner(), "name": repo.name(),
             "commit": commit.as_str(), "path": format!("{tree}:{path}"),
         });
-        let found = client.query(repo, (ASK, variables), doing).await?;
+        let found = client.query(repo, ASK, variables, doing).await?;
         at_path(client, repo, found, doing)
     }
 }

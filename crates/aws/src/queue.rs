@@ -60,7 +60,8 @@ impl SqsQueue {
     /// The same, whose calls are counted.
     pub fn metered(
         config: &SdkConfig,
-        (url, dead_url): (impl Into<String>, impl Into<String>),
+        url: impl Into<String>,
+        dead_url: impl Into<String>,
         counters: Counters,
     ) -> Self {
         let settings = aws_sdk_sqs::config::Builder::from(config)

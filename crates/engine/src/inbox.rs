@@ -94,7 +94,8 @@ impl Backend {
     /// The same with long polling: an empty answer waits for a wake until `waiting` ends. A taken wake is never lost on the way.
     pub async fn take_while(
         &self,
-        (agent, most): (&AgentName, usize),
+        agent: &AgentName,
+        most: usize,
         waiting: impl Future<Output = ()> + Send,
     ) -> Result<Vec<Wake>, Error> {
         self.look_while(waiting, || async {

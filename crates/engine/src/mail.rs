@@ -76,7 +76,8 @@ impl Backend {
     pub async fn mail_message(
         &self,
         repo: &RepoName,
-        (message, persona): (MessageId, &PersonaName),
+        message: MessageId,
+        persona: &PersonaName,
     ) -> Result<Message, Error> {
         let found = self.must_have_mail(repo, message, persona).await?;
         Ok(found.value)

@@ -183,7 +183,7 @@ impl Backend {
             let mut unit = self.unit();
             let id = (next.repo.clone(), next.number);
             // What follows from it is carried out at its due, should the message be lost.
-            unit.save_at(&id, &next, (Some(found.version), Some(now)));
+            unit.save_at(&id, &next, Some(found.version), Some(now));
             unit.enqueue(&keys::sprint_pk(&id.0, id.1), work(&next));
             Ok(self.try_commit(unit).await?.then_some(next))
         })

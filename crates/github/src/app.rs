@@ -98,7 +98,8 @@ impl AppMaker {
     /// `Unauthorized` when the key does not fit the id.
     pub async fn installations(
         &self,
-        (app_id, private_key): (u64, &SecretString),
+        app_id: u64,
+        private_key: &SecretString,
         now: Timestamp,
     ) -> Result<Vec<Installed>, Failure> {
         let bearer = proof(app_id, private_key, now)?;

@@ -67,7 +67,8 @@ impl Backend {
     /// `within`.
     pub async fn run_transcript(
         &self,
-        (id, run): (&DeliveryId, &RunId),
+        id: &DeliveryId,
+        run: &RunId,
         page: u32,
         within: Duration,
     ) -> Result<TranscriptAnswer, Error> {

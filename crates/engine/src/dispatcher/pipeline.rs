@@ -143,7 +143,7 @@ impl Dispatcher {
         if is_same && is_due_kept(found.due, due, now) {
             return Ok(false);
         }
-        unit.save_at(&next.id, &next, (Some(found.version), due));
+        unit.save_at(&next.id, &next, Some(found.version), due);
         self.announce(&mut unit, source, news).await?;
         match self.backend.commit(unit).await {
             Err(error) if error.is_conflict() => Ok(true),
@@ -201,7 +201,7 @@ impl Dispatcher {
             self.call_planned(&mut unit, &next, before, after).await?;
         }
         let due = pipeline::due(&next, now);
-        unit.save_at(&next.id, &next, (Some(found.version), due));
+        unit.save_at(&next.id, &next, Some(found.version), due);
         ignore_conflict(self.backend.commit(unit).await)
     }
 

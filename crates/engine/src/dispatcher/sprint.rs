@@ -140,7 +140,7 @@ impl Dispatcher {
         }
         let mut unit = self.backend.unit();
         let id = (next.repo.clone(), next.number);
-        unit.save_at(&id, &next, (Some(found.version), due));
+        unit.save_at(&id, &next, Some(found.version), due);
         for number in sprint::released(&found.value, &next) {
             unit.enqueue_hint(reading(pull_of(&next, number)));
         }
@@ -219,8 +219,7 @@ impl Dispatcher {
             return Ok(false);
         }
         // What cannot be read is not known to be foreign, and holds up nothing else.
-        let place = (&sprint.repo, sprint.number);
-        let is_weave = is_weave_of(&*self.readers.git, place, head).await;
+        let is_weave = is_weave_of(&*self.readers.git, &sprint.repo, sprint.number, head).await;
         Ok(is_weave.is_ok_and(|is_weave| !is_weave))
     }
 

@@ -68,7 +68,8 @@ impl Backend {
         &self,
         repo: &RepoName,
         outgoing: &Outgoing,
-        (actor, once): (&str, Option<&IdempotencyKey>),
+        actor: &str,
+        once: Option<&IdempotencyKey>,
     ) -> Result<Vec<SentMail>, Error> {
         let mut progress = SendProgress::default();
         while !progress.is_through() {

@@ -116,7 +116,8 @@ impl Backend {
     pub async fn start_sprint(
         &self,
         order: &SprintOrder,
-        (within, by): (Duration, &str),
+        within: Duration,
+        by: &str,
     ) -> Result<StartedSprint, Error> {
         let plan = self.plan_sprint(order, within).await?;
         self.start_planned(&plan, by, None).await
@@ -127,7 +128,8 @@ impl Backend {
         &self,
         order: &SprintOrder,
         once: &IdempotencyKey,
-        (within, by): (Duration, &str),
+        within: Duration,
+        by: &str,
     ) -> Result<StartedSprint, Error> {
         if let Some(started) = self.started_before(&order.repo, once).await? {
             return Ok(started);
@@ -214,7 +216,7 @@ impl Backend {
             let new = sprint::start(new, now)?;
             let mut unit = self.unit();
             let id = (plan.repo.clone(), plan.number);
-            unit.save_at(&id, &new, (None, Some(now)));
+            unit.save_at(&id, &new, None, Some(now));
             let key = keys::sprint_turn(&plan.repo);
             unit.put(key, &plan.number, turn, IndexEntry::default());
             if let Some(once) = once {

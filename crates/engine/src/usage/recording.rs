@@ -29,7 +29,7 @@ impl Recorder {
 
     /// Counts an invocation with its duration in milliseconds and its megabytes. A failure to store it is no failure
     /// of the work: the next call stores it.
-    pub async fn invoked(&self, backend: &Backend, (took_ms, memory_mb): (u64, u64)) {
+    pub async fn invoked(&self, backend: &Backend, took_ms: u64, memory_mb: u64) {
         let mut used = self.meter.take();
         used.invocations += 1;
         used.mb_ms += took_ms * memory_mb;

@@ -83,7 +83,8 @@ pub enum Refused {
 
 /// Pushes a weave. What breaks off before the branch moves leaves objects that nothing names.
 pub async fn publish(
-    (read, write): (&dyn GitRead, &dyn GitWrite),
+    read: &dyn GitRead,
+    write: &dyn GitWrite,
     weave: &Weave,
     push: &Push,
 ) -> Result<Published, Refused> {
@@ -154,7 +155,8 @@ async fn own(
 /// Whether a commit is a weave of a sprint as it was pushed. Its first line names the sprint, so no weave of another hand counts.
 pub async fn is_weave_of(
     read: &dyn GitRead,
-    (repo, number): (&RepoName, SprintNumber),
+    repo: &RepoName,
+    number: SprintNumber,
     commit: &CommitSha,
 ) -> Result<bool, Failure> {
     let subject = integration_subject(number);

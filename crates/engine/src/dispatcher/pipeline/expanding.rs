@@ -117,7 +117,7 @@ impl Dispatcher {
             }
             stored => {
                 let version = stored.map(|stored| stored.version);
-                unit.save_at(&key, &next, (version, next.due(now)));
+                unit.save_at(&key, &next, version, next.due(now));
             }
         }
         Ok(true)

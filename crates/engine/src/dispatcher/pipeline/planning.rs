@@ -15,11 +15,12 @@ use domain::policy::Source;
 use domain::redact::presentable;
 use scaffold::config::{self, Config, StreamAgents};
 use scaffold::layout::{CONFIG, Layout, Paths, SYSTEM};
-use scaffold::prompt::{PromptError, Records, Trees};
+use scaffold::prompt::{PromptError, Trees};
 use scaffold::{commits, doctor, exchange, pin, roles};
 
 use super::asked::{Asked, deciders, idle, innovators, observers, trial_of_code, unplanned};
 use super::cleaning::{of_trial, real};
+use super::prompts::PromptSources;
 use super::trees::TreeCache;
 use super::{at_work, prompts};
 use crate::backend::Error;
@@ -190,6 +191,11 @@ impl Dispatcher {
         }
         let now = self.backend.now();
         let records = self.records(&pipeline.repo, layer, trees, cache).await?;
+        let sources = PromptSources {
+            trees,
+            records: &records,
+            range: &range,
+        };
         let members = asked.into_iter().take(MEMBERS_MAX).map(|asked| {
             let purpose = format!("{layer}:{}", asked.name());
             let job = JobId::of_pipeline(&pipeline.id, &purpose, now);
@@ -199,10 +205,11 @@ impl Dispatcher {
                 requirement: asked.requirement,
                 ..at_work(job)
             };
-            with_prompt(pipeline, (layer, member, &range), (trees, &records))
+            with_prompt(pipeline, layer, member, sources)
         });
+        let members = members.collect();
         Ok(Plan::Run {
-            members: members.collect(),
+            members,
             trees: Some(shas),
             range,
             wait_minutes: Some(config.workflow.wait_minutes),
@@ -340,12 +347,13 @@ fn names_what_is_there(
 /// prompts.
 fn with_prompt(
     pipeline: &Pipeline,
-    (layer, member, range): (Layer, Member, &str),
-    files: (&Trees, &Records),
+    layer: Layer,
+    member: Member,
+    sources: PromptSources<'_>,
 ) -> Member {
     let told = match pipeline.ask.mock {
-        Some(_) => must_be_usable(layer, &member, files.0).map(|()| String::new()),
-        None => noted(pipeline, (layer, &member, range), files),
+        Some(_) => must_be_usable(layer, &member, sources.trees).map(|()| String::new()),
+        None => noted(pipeline, layer, &member, sources),
     };
     match told {
         Ok(note) => Member {
@@ -362,11 +370,12 @@ fn with_prompt(
 /// What there is to say about an agent's prompt, or why the agent is not sent to work.
 fn noted(
     pipeline: &Pipeline,
-    (layer, member, range): (Layer, &Member, &str),
-    (trees, records): (&Trees, &Records),
+    layer: Layer,
+    member: &Member,
+    sources: PromptSources<'_>,
 ) -> Result<String, String> {
-    must_be_usable(layer, member, trees)?;
-    let prompt = prompts::assembled(pipeline, (layer, member, range), (trees, records));
+    must_be_usable(layer, member, sources.trees)?;
+    let prompt = prompts::assembled(pipeline, layer, member, sources);
     let prompt = prompt.map_err(|error| error.to_string())?;
     Ok(prompt.note())
 }

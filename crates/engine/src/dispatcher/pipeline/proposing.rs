@@ -17,6 +17,16 @@ use crate::ports::{FoundPull, NewCommit, NewIssue, NewPull, NewStatus, StatusSta
 use crate::store::Versioned;
 use crate::work::Work;
 
+/// A pull request of our own that is to be open.
+#[derive(Clone, Copy)]
+struct WantedPull<'a> {
+    repo: &'a RepoName,
+    /// The branch that has the change.
+    branch: &'a BranchName,
+    /// The branch to change.
+    base: &'a BranchName,
+}
+
 impl Dispatcher {
     /// Performs an action on a repository.
     pub(in crate::dispatcher) async fn act_on_repo(
@@ -97,7 +107,12 @@ impl Dispatcher {
         let Some(branch) = job.proposal_branch() else {
             return Ok(EffectOutcome::Proposed(None));
         };
-        match self.opened(&job, (repo, &branch, base), recipe).await {
+        let wanted = WantedPull {
+            repo,
+            branch: &branch,
+            base,
+        };
+        match self.opened(&job, wanted, recipe).await {
             Err(Error::Outside(failure)) => Ok(EffectOutcome::Failed(failure)),
             // Whether it is still wanted is asked before the next attempt.
             Err(Error::NotNow(why)) => {
@@ -111,10 +126,11 @@ impl Dispatcher {
     async fn opened(
         &self,
         job: &Job,
-        (repo, branch, base): (&RepoName, &BranchName, &BranchName),
+        wanted: WantedPull<'_>,
         recipe: &Recipe,
     ) -> Result<EffectOutcome, Error> {
-        let prepared = self.prepared(job, (repo, branch, base), recipe).await;
+        let WantedPull { repo, branch, base } = wanted;
+        let prepared = self.prepared(job, wanted, recipe).await;
         // Until here nothing was opened, whatever went wrong.
         let made = match prepared.map_err(never_sent)? {
             Prepared::Nothing => return Ok(EffectOutcome::Proposed(None)),
@@ -147,9 +163,10 @@ impl Dispatcher {
     async fn prepared(
         &self,
         job: &Job,
-        (repo, branch, base): (&RepoName, &BranchName, &BranchName),
+        wanted: WantedPull<'_>,
         recipe: &Recipe,
     ) -> Result<Prepared, Error> {
+        let WantedPull { repo, branch, base } = wanted;
         let git = &self.readers.git;
         if let Some(found) = git.pull_of(repo, branch).await? {
             let (pull, head) = ours(job.committed(), found, branch)?;

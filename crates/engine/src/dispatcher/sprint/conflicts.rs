@@ -231,7 +231,7 @@ impl Dispatcher {
         };
         let sent = self
             .backend
-            .send_mail(&sprint.repo, outgoing, (actor, Some(&once)));
+            .send_mail(&sprint.repo, outgoing, actor, Some(&once));
         match sent.await {
             Ok(sent) => Ok(Ok(sent.into_iter().map(|it| it.message).collect())),
             // Others write the same mailboxes now: it is sent when the sprint is read again.

@@ -62,7 +62,7 @@ impl Dispatcher {
         let next = sprint::apply(&found.value, &Input::Seen(sights), now);
         let mut unit = self.backend.unit();
         let id = (next.repo.clone(), next.number);
-        unit.save_at(&id, &next, (Some(found.version), again_at));
+        unit.save_at(&id, &next, Some(found.version), again_at);
         self.backend.try_commit(unit).await.map(drop)
     }
 

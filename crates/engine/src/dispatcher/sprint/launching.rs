@@ -64,7 +64,7 @@ impl Dispatcher {
     async fn is_branch_taken(&self, repo: &RepoName, number: SprintNumber) -> Result<bool, Error> {
         let git = &*self.readers.git;
         match git.tip(repo, &number.branch()).await? {
-            Some(tip) => Ok(!is_weave_of(git, (repo, number), &tip).await?),
+            Some(tip) => Ok(!is_weave_of(git, repo, number, &tip).await?),
             None => Ok(false),
         }
     }
@@ -270,7 +270,7 @@ impl Dispatcher {
         for id in &member.shown {
             let read = self
                 .backend
-                .mail_message(&sprint.repo, (*id, &member.persona));
+                .mail_message(&sprint.repo, *id, &member.persona);
             match read.await {
                 Ok(message) => messages.push(message),
                 Err(Error::NoSuch { .. }) => {}

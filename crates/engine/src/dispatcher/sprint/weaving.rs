@@ -131,8 +131,7 @@ impl Dispatcher {
         {
             return Err(Failure::new(FailureClass::Precondition, why).into());
         }
-        let git = (&*self.readers.git, &*self.writers.git);
-        match publish(git, &weave, &push).await {
+        match publish(&*self.readers.git, &*self.writers.git, &weave, &push).await {
             Ok(published) => {
                 report.woven = published.pull.map(|pull| Woven {
                     weave: sprint.weaves,
@@ -278,7 +277,7 @@ impl Dispatcher {
         let next = sprint::apply(&found.value, &input, now);
         if next != found.value {
             // It is looked at at once, and at its due should the message be lost.
-            unit.save_at(&id, &next, (Some(found.version), Some(now)));
+            unit.save_at(&id, &next, Some(found.version), Some(now));
             unit.enqueue(&keys::sprint_pk(repo, number), crate::sprints::work(&next));
         }
         Ok(())

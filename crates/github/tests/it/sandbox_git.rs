@@ -192,11 +192,8 @@ async fn files_are_read_and_written_through_real_git() {
         take(".jlo", &main),
     ];
     let head = stage.commit(&main, edits).await;
-    let between = CommitRange {
-        base: &main,
-        head: &head,
-    };
-    let compared = reader.compare(repo, between).await.unwrap();
+    let between = |base, head| CommitRange { base, head };
+    let compared = reader.compare(repo, between(&main, &head)).await.unwrap();
     assert_eq!(compared.merge_base, main);
     assert_eq!(compared.commits.len(), 1);
     assert_eq!(compared.commits[0].subject, "Change files");

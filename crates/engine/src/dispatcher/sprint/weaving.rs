@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::effect::{Effect, EffectState};
+use domain::effect::{Action, Effect, EffectState, RepoAction};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, JobId, RepoName, SprintNumber};
 use domain::job;
@@ -243,10 +243,19 @@ impl Dispatcher {
     pub(in crate::dispatcher) async fn apply_weave(
         &self,
         unit: &mut UnitOfWork,
-        (job, (repo, number, weave)): (&JobId, (&RepoName, SprintNumber, u32)),
-        (effect, outcome): (&Effect, &EffectOutcome),
+        effect: &Effect,
+        outcome: &EffectOutcome,
     ) -> Result<(), Error> {
-        let id = (repo.clone(), number);
+        let Action::Repo(RepoAction::Weave {
+            job,
+            repo,
+            sprint: number,
+            weave,
+        }) = &effect.action
+        else {
+            return Ok(());
+        };
+        let id = (repo.clone(), *number);
         let Some(found) = self.backend.store.get::<Sprint>(&id).await? else {
             return Ok(());
         };
@@ -263,7 +272,7 @@ impl Dispatcher {
                 if matches!(effect.state, EffectState::Failed { .. }) =>
             {
                 Input::WeaveFailed {
-                    weave,
+                    weave: *weave,
                     reason: failure.to_string(),
                     may_pass: failure.class.may_pass(),
                 }
@@ -278,7 +287,7 @@ impl Dispatcher {
         if next != found.value {
             // It is looked at at once, and at its due should the message be lost.
             unit.save_at(&id, &next, Some(found.version), Some(now));
-            unit.enqueue(&keys::sprint_pk(repo, number), crate::sprints::work(&next));
+            unit.enqueue(&keys::sprint_pk(repo, *number), crate::sprints::work(&next));
         }
         Ok(())
     }

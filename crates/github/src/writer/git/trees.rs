@@ -5,11 +5,11 @@ use base64::engine::general_purpose::STANDARD;
 use domain::failure::Failure;
 use domain::ids::{CommitSha, RepoName};
 use engine::ports::{Edit, NewCommit};
-use http::Method;
 use scaffold::tree::TreePath;
 use serde_json::{Value, json};
 use weave::tree::Mode;
 
+use super::Endpoint;
 use crate::client::Answer;
 use crate::reader::git::at_path;
 use crate::wire::git as wire;
@@ -48,7 +48,14 @@ pub(super) async fn make(
             continue;
         }
         let body = json!({ "base_tree": tree, "tree": entries });
-        let answer = post(writer, (repo, "git/trees", body), &mut begun, doing).await?;
+        let answer = send(
+            writer,
+            Endpoint::post(repo, "git/trees"),
+            body,
+            &mut begun,
+            doing,
+        )
+        .await?;
         let made: wire::RestTree = answer.json(doing)?;
         tree = made.sha;
     }
@@ -56,17 +63,17 @@ pub(super) async fn make(
 }
 
 /// Sends one of the writes of a commit: the first waits for its turn.
-async fn post(
+async fn send(
     writer: &Writer,
-    (repo, path, body): (&RepoName, &str, Value),
+    to: Endpoint<'_>,
+    body: Value,
     begun: &mut bool,
     doing: &str,
 ) -> Result<Answer, Failure> {
-    let to = (Method::POST, path);
     if std::mem::replace(begun, true) {
-        writer.follow_up(repo, to, body, doing).await
+        writer.follow_up(to, body, doing).await
     } else {
-        writer.send_below(repo, to, body, doing).await
+        writer.send_below(to, body, doing).await
     }
 }
 
@@ -79,7 +86,14 @@ async fn blob(
     doing: &str,
 ) -> Result<String, Failure> {
     let body = json!({ "content": STANDARD.encode(bytes), "encoding": "base64" });
-    let answer = post(writer, (repo, "git/blobs", body), begun, doing).await?;
+    let answer = send(
+        writer,
+        Endpoint::post(repo, "git/blobs"),
+        body,
+        begun,
+        doing,
+    )
+    .await?;
     let made: wire::Blob = answer.json(doing)?;
     Ok(made.sha)
 }

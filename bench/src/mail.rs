@@ -150,7 +150,7 @@ async fn stored(name: &str, log: &str) -> Result<Vec<Figure>> {
     let (mut sending, mut looking) = (Vec::new(), Vec::new());
     for _ in 0..TIMES[1] {
         let began = Instant::now();
-        let sent = world.backend.send_mail(&repo, &outgoing, ("bench", None));
+        let sent = world.backend.send_mail(&repo, &outgoing, "bench", None);
         sent.await.context("sending a message")?;
         sending.push(micros(began.elapsed()));
         let began = Instant::now();

@@ -157,15 +157,15 @@ async fn what_is_used_is_stored_now_and_then_and_nothing_is_lost() {
     let other = Recorder::new("poller", Arc::new(Fixed(each)));
     // A process that is called once and no more is counted too.
     Recorder::new("dispatcher", Arc::new(Fixed(each)))
-        .invoked(&backend, (20, 128))
+        .invoked(&backend, 20, 128)
         .await;
     let once = backend.store.usage("dispatcher").await.expect("a store");
     assert_eq!(once.value.total().invocations, 1);
     let minutes = 61;
     for _ in 0..minutes {
-        one.invoked(&backend, (20, 128)).await;
+        one.invoked(&backend, 20, 128).await;
         clock.advance(MINUTE);
-        other.invoked(&backend, (20, 128)).await;
+        other.invoked(&backend, 20, 128).await;
     }
     let stored = backend.store.usage("poller").await.expect("a store");
     assert!(

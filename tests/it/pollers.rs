@@ -52,7 +52,7 @@ async fn claim(backend: &Backend) -> Timestamp {
     let until = backend.now() + CLAIM;
     let mut unit = backend.unit();
     let name = account.value.name.clone();
-    unit.save_due((&name, until), &account.value, Some(account.version));
+    unit.save_due(&name, until, &account.value, Some(account.version));
     backend.commit(unit).await.expect("a claim");
     until
 }

@@ -9,10 +9,10 @@ use domain::policy::MergeMethod;
 use domain::redelivery::{DeliveryAttempt, DeliveryId, HookId, Log};
 use domain::wake::{Notice, Notify};
 use engine::ports::{
-    AgentsWrite, BranchState, Budget, CheckLog, CommitDetails, CommitLine, Comparison, Delivered,
-    Envelope, FoundPull, GitRead, GitWrite, HooksRead, HooksWrite, IssueComment, IssueFacts,
-    IssuesRead, IssuesWrite, NewCommit, NewIssue, NewPull, NewStatus, PullGlance, PullsRead,
-    PullsWrite, Reading, RootEntry, Usage,
+    AgentsWrite, AwaitedRun, BranchState, Budget, CheckLog, CommitDetails, CommitLine, CommitRange,
+    Comparison, Delivered, Envelope, FoundPull, GitRead, GitWrite, HooksRead, HooksWrite,
+    IssueComment, IssueFacts, IssuesRead, IssuesWrite, NewCommit, NewIssue, NewPull, NewStatus,
+    PullGlance, PullsRead, PullsWrite, Reading, RootEntry, Usage,
 };
 use jiff::Timestamp;
 use scaffold::tree::Tree;
@@ -55,18 +55,15 @@ impl PullsRead for Absent {
         absent()
     }
 
-    async fn changed(
-        &self,
-        _: &RepoName,
-        _: (&CommitSha, &CommitSha),
-    ) -> Result<Vec<String>, Failure> {
+    async fn changed(&self, _: &RepoName, _: CommitRange<'_>) -> Result<Vec<String>, Failure> {
         absent()
     }
 
     async fn is_base_merge(
         &self,
-        _: (&RepoName, &CommitSha),
-        _: (&CommitSha, &CommitSha),
+        _: &RepoName,
+        _: &CommitSha,
+        _: CommitRange<'_>,
     ) -> Result<bool, Failure> {
         absent()
     }
@@ -86,7 +83,8 @@ impl PullsWrite for Absent {
         &self,
         _: &PullRef,
         _: &CommitSha,
-        _: (MergeMethod, Option<&str>),
+        _: MergeMethod,
+        _: Option<&str>,
     ) -> Result<CommitSha, Failure> {
         absent()
     }
@@ -141,8 +139,7 @@ impl IssuesRead for Absent {
     async fn workflow_run(
         &self,
         _: &RepoName,
-        _: (&str, &BranchName),
-        _: (Timestamp, Option<&CommitSha>),
+        _: AwaitedRun<'_>,
     ) -> Result<ProviderReport, Failure> {
         absent()
     }
@@ -151,7 +148,8 @@ impl IssuesRead for Absent {
         &self,
         _: &RepoName,
         _: &CommitSha,
-        _: (&str, Option<Timestamp>),
+        _: &str,
+        _: Option<Timestamp>,
     ) -> Result<ProviderReport, Failure> {
         absent()
     }
@@ -172,7 +170,7 @@ impl IssuesWrite for Absent {
         absent()
     }
 
-    async fn edit_comment(&self, _: &RepoName, _: u64, _: (&str, &str)) -> Result<(), Failure> {
+    async fn edit_comment(&self, _: &RepoName, _: u64, _: &str, _: &str) -> Result<(), Failure> {
         absent()
     }
 
@@ -208,7 +206,7 @@ impl HooksRead for Absent {
 
 #[async_trait]
 impl HooksWrite for Absent {
-    async fn redeliver(&self, _: &Log, _: (Option<HookId>, DeliveryId)) -> Result<(), Failure> {
+    async fn redeliver(&self, _: &Log, _: Option<HookId>, _: DeliveryId) -> Result<(), Failure> {
         absent()
     }
 }
@@ -222,7 +220,8 @@ impl AgentsWrite for Absent {
     async fn notify(
         &self,
         _: &AgentName,
-        _: (Notify, &Notice),
+        _: Notify,
+        _: &Notice,
         _: Timestamp,
     ) -> Result<Delivered, Failure> {
         absent()
@@ -243,19 +242,11 @@ impl GitRead for Absent {
         absent()
     }
 
-    async fn compare(
-        &self,
-        _: &RepoName,
-        _: (&CommitSha, &CommitSha),
-    ) -> Result<Comparison, Failure> {
+    async fn compare(&self, _: &RepoName, _: CommitRange<'_>) -> Result<Comparison, Failure> {
         absent()
     }
 
-    async fn merge_base(
-        &self,
-        _: &RepoName,
-        _: (&CommitSha, &CommitSha),
-    ) -> Result<CommitSha, Failure> {
+    async fn merge_base(&self, _: &RepoName, _: CommitRange<'_>) -> Result<CommitSha, Failure> {
         absent()
     }
 
@@ -263,11 +254,7 @@ impl GitRead for Absent {
         absent()
     }
 
-    async fn diff(
-        &self,
-        _: &RepoName,
-        _: (&CommitSha, &CommitSha),
-    ) -> Result<Option<Vec<u8>>, Failure> {
+    async fn diff(&self, _: &RepoName, _: CommitRange<'_>) -> Result<Option<Vec<u8>>, Failure> {
         absent()
     }
 
@@ -312,7 +299,7 @@ impl GitWrite for Absent {
         absent()
     }
 
-    async fn edit_pull(&self, _: &PullRef, _: (&str, &str)) -> Result<(), Failure> {
+    async fn edit_pull(&self, _: &PullRef, _: &str, _: &str) -> Result<(), Failure> {
         absent()
     }
 
@@ -332,7 +319,7 @@ impl GitWrite for Absent {
         absent()
     }
 
-    async fn put_label(&self, _: &RepoName, _: &str, _: (&str, &str)) -> Result<(), Failure> {
+    async fn put_label(&self, _: &RepoName, _: &str, _: &str, _: &str) -> Result<(), Failure> {
         absent()
     }
 }

@@ -166,7 +166,8 @@ impl AgentsWrite for Sender {
     async fn notify(
         &self,
         name: &AgentName,
-        (notify, notice): (Notify, &Notice),
+        notify: Notify,
+        notice: &Notice,
         at: Timestamp,
     ) -> Result<Delivered, Failure> {
         if notify == Notify::Desktop {

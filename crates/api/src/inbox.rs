@@ -63,7 +63,7 @@ async fn waited(
     let waiting = async move {
         drop(tokio::time::timeout(within, stopped.wait_for(|stop| *stop)).await);
     };
-    Ok(api.backend.take_while((agent, limit), waiting).await?)
+    Ok(api.backend.take_while(agent, limit, waiting).await?)
 }
 
 fn shown(wake: Wake, resume: Option<&Resume>) -> Option<TakenWake> {

@@ -16,9 +16,9 @@ use domain::job::Job;
 use domain::redact::presentable;
 use domain::{outgoing_text, wake};
 use engine::backend::Error;
+use engine::job_state::STATES;
 use engine::jobs::{IdempotencyKey, InvalidJobsCursor, JobQuery, JobsCursor, Order};
 use engine::settings::TrackedPull;
-use engine::status::STATES;
 use engine::waits::Waits;
 use sha2::{Digest, Sha256};
 

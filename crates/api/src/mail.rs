@@ -62,7 +62,7 @@ pub(crate) async fn send(
     let actor = who.mail_actor();
     let sent = api
         .backend
-        .send_mail(&repo, &outgoing, (&actor, once.as_ref()))
+        .send_mail(&repo, &outgoing, &actor, once.as_ref())
         .await?;
     // Each order makes one message at least.
     let first = sent.first().map(|SentMail { message, to }| {
@@ -182,7 +182,7 @@ pub(crate) async fn show(
         message,
     } = named(path)?;
     who.must_have_mailbox(&persona)?;
-    let found = api.backend.mail_message(&repo, (message, &persona)).await?;
+    let found = api.backend.mail_message(&repo, message, &persona).await?;
     Ok(Json(found.into()))
 }
 

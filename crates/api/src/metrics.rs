@@ -10,8 +10,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use client::wire::WebhookCounts;
 use engine::metrics::Metrics;
-use engine::sprints::SprintStatus;
-use engine::status::{AccountStatus, HookStatus, Status};
+use engine::status::{AccountStatus, HookStatus, SprintStatus, Status};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::refusal::Refused;

@@ -67,10 +67,10 @@ pub(crate) async fn start(
         });
     }
     let by = who.actor().to_string();
-    let asked = (api.answer_within, by.as_str());
+    let (backend, within) = (&api.backend, api.answer_within);
     let started = match key.map(|key| once(key, &order)) {
-        Some(once) => api.backend.start_sprint_once(&order, &once, asked).await,
-        None => api.backend.start_sprint(&order, asked).await,
+        Some(once) => backend.start_sprint_once(&order, &once, within, &by).await,
+        None => backend.start_sprint(&order, within, &by).await,
     };
     let started = match started {
         Ok(started) => started,

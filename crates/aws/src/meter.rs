@@ -52,11 +52,11 @@ struct Counted {
 
 impl Meter for Counters {
     fn take(&self) -> Used {
-        let of = |counter: &AtomicU64| counter.swap(0, Ordering::Relaxed);
+        let taken = |counter: &AtomicU64| counter.swap(0, Ordering::Relaxed);
         Used {
-            read_halves: of(&self.0.read_halves),
-            write_halves: of(&self.0.write_halves),
-            queue_requests: of(&self.0.queue_requests),
+            read_halves: taken(&self.0.read_halves),
+            write_halves: taken(&self.0.write_halves),
+            queue_requests: taken(&self.0.queue_requests),
             ..Used::default()
         }
     }

@@ -54,25 +54,23 @@ pub struct SqsQueue {
 impl SqsQueue {
     /// The queue at an address, and where its dead letters go.
     pub fn new(config: &SdkConfig, url: impl Into<String>, dead_url: impl Into<String>) -> Self {
-        Self::with_config(Config::new(config), (url, dead_url))
+        Self::with_config(Config::new(config), url, dead_url)
     }
 
     /// The same, whose calls are counted.
     pub fn metered(
         config: &SdkConfig,
-        (url, dead_url): (impl Into<String>, impl Into<String>),
+        url: impl Into<String>,
+        dead_url: impl Into<String>,
         counters: Counters,
     ) -> Self {
         let settings = aws_sdk_sqs::config::Builder::from(config)
             .interceptor(OfQueue(counters))
             .build();
-        Self::with_config(settings, (url, dead_url))
+        Self::with_config(settings, url, dead_url)
     }
 
-    fn with_config(
-        settings: Config,
-        (url, dead_url): (impl Into<String>, impl Into<String>),
-    ) -> Self {
+    fn with_config(settings: Config, url: impl Into<String>, dead_url: impl Into<String>) -> Self {
         Self {
             settings,
             client: Arc::default(),
@@ -222,13 +220,13 @@ fn seconds(wait: SignedDuration, most: SignedDuration) -> i32 {
 }
 
 fn delivery(message: Message) -> Result<Delivery, QueueError> {
-    let told = |name: &MessageSystemAttributeName| {
+    let attribute = |name: &MessageSystemAttributeName| {
         let attributes = message.attributes.as_ref();
         attributes.and_then(|all| all.get(name)).map(String::as_str)
     };
-    let sent_at = told(&MessageSystemAttributeName::SentTimestamp)
+    let sent_at = attribute(&MessageSystemAttributeName::SentTimestamp)
         .and_then(|at| Timestamp::from_millisecond(at.parse().ok()?).ok());
-    let receives = told(&MessageSystemAttributeName::ApproximateReceiveCount)
+    let receives = attribute(&MessageSystemAttributeName::ApproximateReceiveCount)
         .and_then(|count| count.parse().ok());
     let lacks = |what: &str| unavailable("receiving", format!("a message came without {what}"));
     Ok(Delivery {

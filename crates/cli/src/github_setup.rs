@@ -308,7 +308,7 @@ impl Run {
             beat.tick().await;
             let found = self
                 .maker
-                .installations((made.id, &key), self.data.backend.now())
+                .installations(made.id, &key, self.data.backend.now())
                 .await;
             let found = found.map_err(|failure| not_signed_in(&failure))?;
             let is_enough = !found.is_empty() && lacking(wanted, &found).is_empty();

@@ -1,7 +1,9 @@
 //! What every role works with: the store, the queue, the time and new ids; and the unit of work that saves a decision whole.
 
 mod after_commit;
-mod due_rows;
+mod clock_watch;
+mod error;
+mod index_entry;
 mod update;
 
 use std::collections::BTreeMap;
@@ -13,18 +15,15 @@ use serde::Serialize;
 use tokio::sync::Notify;
 use ulid::Ulid;
 
-use crate::clock_rollback::ClockWatch;
-use crate::ports::{
-    Clock, CommitError, Expect, Ids, Key, ListKey, Queue, QueueError, Record, Records,
-    RecordsError, Write,
-};
+use crate::keys;
+use crate::ports::{Clock, Expect, Ids, Key, Queue, Record, Records, Write};
 use crate::shared::SharedAnswers;
 use crate::store::{Store, Versioned, encode};
 use crate::work::Work;
-use crate::{keys, retention};
 use after_commit::AfterCommit;
-pub(crate) use due_rows::due_after_write;
-use due_rows::keep_due_rows;
+use clock_watch::ClockWatch;
+pub use error::Error;
+pub use index_entry::IndexEntry;
 pub use update::decide_again;
 pub(crate) use update::ignore_conflict;
 
@@ -33,53 +32,6 @@ pub const OUTBOX_GRACE: SignedDuration = SignedDuration::from_secs(5);
 
 /// Maximum attempts at a decision after conflicts with other writers.
 pub const DECIDE_AGAIN_MAX: u32 = 8;
-
-/// Why an operation failed.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum Error {
-    /// The store could not be read.
-    #[error(transparent)]
-    Records(#[from] RecordsError),
-    /// The store could not be written.
-    #[error(transparent)]
-    Commit(#[from] CommitError),
-    /// The queue could not be used. Saved messages are published later.
-    #[error(transparent)]
-    Queue(#[from] QueueError),
-    /// The order cannot be carried out now.
-    #[error(transparent)]
-    NotNow(#[from] domain::refusal::NotNow),
-    /// A delivery does not take the command now.
-    #[error(transparent)]
-    Transition(#[from] domain::delivery::TransitionError),
-    /// There is no such thing.
-    #[error("there is no {what} `{name}`")]
-    NoSuch {
-        /// What kind of thing.
-        what: &'static str,
-        /// Which.
-        name: String,
-    },
-    /// Jules or GitHub failed.
-    #[error(transparent)]
-    Outside(#[from] domain::failure::Failure),
-}
-
-impl Error {
-    /// Whether another writer changed the basis of the decision, so that it has to be made again.
-    pub fn is_conflict(&self) -> bool {
-        match self {
-            Self::Commit(CommitError::Conflict { .. } | CommitError::Unknown(_)) => true,
-            Self::Commit(CommitError::TooLarge { .. } | CommitError::Unavailable(_))
-            | Self::Records(_)
-            | Self::Queue(_)
-            | Self::NotNow(_)
-            | Self::Transition(_)
-            | Self::NoSuch { .. }
-            | Self::Outside(_) => false,
-        }
-    }
-}
 
 /// What every role works with.
 #[derive(Clone)]
@@ -234,6 +186,26 @@ fn asks_for(write: &Write, work: &Work, soon: Timestamp) -> bool {
     }
 }
 
+/// A move in the index of times is charged as two more writes. A row that is due a little too early keeps its time:
+/// the poller moves it later, once for many writes.
+fn keep_due_rows(write: &mut Write, standing: &BTreeMap<Key, Timestamp>, now: Timestamp) {
+    let Write::Put { record, .. } = write else {
+        return;
+    };
+    let stands = standing.get(&record.key).copied();
+    record.due = due_after_write(stands, record.due, now);
+}
+
+/// The due time of a row after a write, for a row that has one before and after.
+pub(crate) fn due_after_write(
+    stands: Option<Timestamp>,
+    wanted: Option<Timestamp>,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let early = |at: &Timestamp| now < *at && wanted.is_some_and(|wanted| *at <= wanted);
+    stands.filter(early).or(wanted)
+}
+
 /// What one decision saves: all of it or nothing.
 pub struct UnitOfWork {
     now: Timestamp,
@@ -246,35 +218,6 @@ pub struct UnitOfWork {
     standing: BTreeMap<Key, Timestamp>,
     /// News of jobs, logged after the commit.
     pub(crate) news: Vec<(JobId, String)>,
-}
-
-/// Where a record is indexed.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct IndexEntry {
-    /// When it is due.
-    pub due: Option<Timestamp>,
-    /// The list it is in.
-    pub list: Option<ListKey>,
-    /// After when it may be forgotten.
-    pub forget: Option<Timestamp>,
-}
-
-impl IndexEntry {
-    /// Due at a time, in no list.
-    pub fn due(due: Option<Timestamp>) -> Self {
-        Self {
-            due,
-            ..Self::default()
-        }
-    }
-
-    /// In no index, to expire this long after a time: see [`crate::retention`].
-    pub fn until(settled: Timestamp, kept: SignedDuration) -> Self {
-        Self {
-            forget: retention::after(settled, kept),
-            ..Self::default()
-        }
-    }
 }
 
 impl UnitOfWork {

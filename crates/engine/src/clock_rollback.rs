@@ -8,7 +8,6 @@
 //! then due too early, which changes nothing.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use domain::clock_rollback::{self, ahead_by};
 use domain::effect::Effect;
@@ -26,50 +25,6 @@ const ROWS: usize = 1_000;
 
 /// When a job or a delivery was created, as stored: lists are in that order, and it delays nothing.
 const CREATED: &str = "/it/created_at";
-
-/// What this process has seen of its clock.
-#[derive(Debug, Default)]
-pub(crate) struct ClockWatch(Mutex<ClockTimes>);
-
-#[derive(Debug, Default)]
-struct ClockTimes {
-    /// The latest time.
-    latest: Option<Timestamp>,
-    /// Whether the store was compared with the clock since it was last set back.
-    is_compared: bool,
-}
-
-impl ClockWatch {
-    /// Sees the present; returns whether the store is still right by it.
-    fn is_right(&self, now: Timestamp) -> bool {
-        let mut seen = self.times();
-        let before = seen.latest.unwrap_or(now);
-        seen.is_compared &= ahead_by(before, now).is_none();
-        if seen.is_compared {
-            seen.latest = Some(now);
-        }
-        seen.is_compared
-    }
-
-    /// The store was compared with the clock.
-    fn compared(&self, now: Timestamp) {
-        *self.times() = ClockTimes {
-            latest: Some(now),
-            is_compared: true,
-        };
-    }
-
-    /// Notes a commit. A decision from before the clock was set back does not count: it would move everything back
-    /// again.
-    pub(crate) fn note(&self, now: Timestamp) {
-        let mut seen = self.times();
-        seen.latest = seen.latest.max(Some(now));
-    }
-
-    fn times(&self) -> MutexGuard<'_, ClockTimes> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 impl Store {
     /// The newest time of a finished action, by the last polls and ticks; `None` before the first.
@@ -103,7 +58,7 @@ impl Backend {
     /// Moves back the times of what waits, and last the records that show by how much: a pass that broke off starts
     /// again.
     async fn move_times_back(&self) -> Result<(), Error> {
-        let seen = self.seen.times().latest;
+        let seen = self.seen.latest();
         let newest = self.store.newest().await?.max(seen);
         let Some(ahead) = newest.and_then(|newest| ahead_by(newest, self.now())) else {
             return Ok(());
@@ -188,7 +143,7 @@ impl Backend {
     async fn move_record_back(&self, key: &Key, ahead: SignedDuration) -> Result<(), Error> {
         for _ in 0..DECIDE_AGAIN_MAX {
             let found = self.store.records().get(key).await?;
-            let Some(record) = found.and_then(|found| moved(found, (self.now(), ahead))) else {
+            let Some(record) = found.and_then(|found| moved(found, self.now(), ahead)) else {
                 return Ok(());
             };
             let expect = Expect::Version(record.version);
@@ -206,7 +161,7 @@ impl Backend {
 
 /// A record with its future times moved back; `None` if there is none, or if it is unreadable: the next user of the
 /// record reports that.
-fn moved(record: Record, (now, ahead): (Timestamp, SignedDuration)) -> Option<Record> {
+fn moved(record: Record, now: Timestamp, ahead: SignedDuration) -> Option<Record> {
     let mut body: Value = serde_json::from_str(&record.body).ok()?;
     let ahead = match decode::<Effect>(&record) {
         Ok(effect) => clock_rollback::effect_offset(&effect.value, (now, ahead)),

@@ -13,10 +13,10 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::backend::{Backend, Error, IndexEntry, ignore_conflict};
+use crate::job_state::{ENDED, state_of};
 use crate::keys;
 use crate::ports::{Key, PageToken};
 use crate::settings::TrackedPull;
-use crate::status::{ENDED, state_of};
 use crate::store::{PAGE, Versioned, decode};
 use crate::waits::Waits;
 

@@ -192,10 +192,7 @@ impl Dispatcher {
                 repo,
                 sha,
                 received_at,
-            } => {
-                let heard = (*received_at, DeliveryHint::Changed);
-                Box::pin(self.commit_moved(repo, sha, heard)).await
-            }
+            } => Box::pin(self.commit_moved(repo, sha, *received_at, DeliveryHint::Changed)).await,
             Work::Webhook(event) => Box::pin(self.handle_webhook(event)).await,
             Work::Wake { agent, event } => self.wake(agent, event).await,
             Work::Adopt { id } => self.adopt(id).await,
@@ -208,13 +205,13 @@ impl Dispatcher {
             Work::Schedule { repo } => Box::pin(self.schedule(repo)).await,
             Work::Requirement { repo, id } => Box::pin(self.requirement(repo, id)).await,
             Work::Sprint { repo, number } => Box::pin(self.sprint(repo, *number)).await,
-            Work::Personas { repo, number } => self.read_personas((repo, *number)).await,
+            Work::Personas { repo, number } => self.read_personas(repo, *number).await,
             Work::Transcript { id, run } => self.transcript_for_caller(id, run).await,
             Work::Intake {
                 repo,
                 number,
                 webhook: Some(webhook),
-            } => self.handle_issue_webhook((repo, *number), *webhook).await,
+            } => self.handle_issue_webhook(repo, *number, *webhook).await,
             Work::Intake { repo, number, .. } => self.intake(repo, *number).await,
             Work::Issue { issue } => self.read_issue(issue).await,
             Work::Slots { account } => self.slots(account).await,
@@ -287,8 +284,10 @@ impl Dispatcher {
             self.backend
                 .save_job(&mut unit, Some(&found), &step)
                 .await?;
-            let ended = (&found.value, &step);
-            let over = self.backend.withdraw_at_end(&mut unit, ended).await?;
+            let over = self
+                .backend
+                .withdraw_at_end(&mut unit, &found.value, &step)
+                .await?;
             match self.backend.commit(unit).await {
                 Err(error) if error.is_conflict() => {}
                 Err(error) => return Err(error),

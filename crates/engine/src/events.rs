@@ -1,7 +1,4 @@
-//! Events in the order in which they were seen, after a cursor.
-
-mod all;
-mod unfinished;
+//! Events in the order in which they were seen: after a cursor, those that may still wait, or all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +9,7 @@ use domain::job::{Job, is_answered};
 use domain::refusal::NotNow;
 
 use crate::backend::{Backend, Error};
+use crate::counts::UNFINISHED_JOBS;
 use crate::keys;
 use crate::ports::PageToken;
 use crate::store::decode;
@@ -229,6 +227,39 @@ impl Backend {
                 )));
             }
         }
+    }
+
+    /// The events of all jobs and deliveries that are not over, and the newest of everything else, the oldest first.
+    async fn of_unfinished(&self) -> Result<Vec<Event>, Error> {
+        let mut events = self.store.recent_events(PAGE).await?;
+        let mut jobs: BTreeSet<JobId> = BTreeSet::new();
+        for found in self.store.open_deliveries().await? {
+            let pk = keys::delivery_pk(&found.value.id);
+            events.extend(self.store.events_below(&pk).await?);
+            jobs.extend(jobs_of(&found.value).cloned());
+        }
+        for account in self.store.accounts().await? {
+            for which in UNFINISHED_JOBS {
+                let list = keys::jobs_of(which, &account.value.name);
+                let found = self.store.all::<Job>(&list).await?;
+                jobs.extend(found.into_iter().map(|found| found.value.id));
+            }
+        }
+        for job in &jobs {
+            events.extend(self.store.events(job).await?);
+        }
+        Ok(in_order(events))
+    }
+
+    /// A page of all events, the oldest first.
+    pub async fn all_events(&self, after: Option<PageToken>) -> Result<EventsPage, Error> {
+        let records = self.store.records();
+        let page = records.list(keys::EVENTS, false, after, PAGE).await?;
+        let mut events = Vec::with_capacity(page.records.len());
+        for record in &page.records {
+            events.push(decode::<Event>(record)?.value);
+        }
+        Ok((self.with_repositories(events).await?, page.next))
     }
 
     async fn with_repositories(

@@ -27,10 +27,7 @@ impl Backend {
     pub async fn take(&self, agent: &AgentName, most: usize) -> Result<Vec<Wake>, Error> {
         self.must_have_inbox(agent).await?;
         let mut taken = Vec::new();
-        match self
-            .take_into(&mut taken, (agent, most.min(TAKE_MAX)))
-            .await
-        {
+        match self.take_into(&mut taken, agent, most.min(TAKE_MAX)).await {
             // Taken wakes must reach their caller, whatever went wrong after that.
             Err(error) if taken.is_empty() => Err(error),
             Err(_) | Ok(()) => Ok(taken),
@@ -57,7 +54,8 @@ impl Backend {
     async fn take_into(
         &self,
         taken: &mut Vec<Wake>,
-        (agent, most): (&AgentName, usize),
+        agent: &AgentName,
+        most: usize,
     ) -> Result<(), Error> {
         let (mut seen, mut after) = (BTreeSet::<JobId>::new(), None);
         loop {
@@ -96,7 +94,8 @@ impl Backend {
     /// The same with long polling: an empty answer waits for a wake until `waiting` ends. A taken wake is never lost on the way.
     pub async fn take_while(
         &self,
-        (agent, most): (&AgentName, usize),
+        agent: &AgentName,
+        most: usize,
         waiting: impl Future<Output = ()> + Send,
     ) -> Result<Vec<Wake>, Error> {
         self.look_while(waiting, || async {
@@ -129,7 +128,7 @@ impl Backend {
     pub async fn extend(&self, held: HeldWake<'_>) -> Result<Wake, Error> {
         let (agent, event, attempt) = held;
         let next = |wake: &Wake| wake.extended(attempt, self.now());
-        self.change_held((agent, event), &next).await
+        self.change_held(agent, event, &next).await
     }
 
     /// Gives a wake back undone; a person sees it after the last attempt.
@@ -140,14 +139,15 @@ impl Backend {
     ) -> Result<Wake, Error> {
         let (agent, event, attempt) = held;
         let next = |wake: &Wake| wake.given_back(attempt, why, self.now());
-        let wake = self.change_held((agent, event), &next).await?;
+        let wake = self.change_held(agent, event, &next).await?;
         self.nudge_next_wake(&wake).await?;
         Ok(wake)
     }
 
     async fn change_held(
         &self,
-        (agent, event): (&AgentName, &EventId),
+        agent: &AgentName,
+        event: &EventId,
         next: &(dyn Fn(&Wake) -> Result<Wake, LeaseLost> + Send + Sync),
     ) -> Result<Wake, Error> {
         decide_again(format!("event {event}"), || async move {

@@ -140,13 +140,10 @@ impl Backend {
     pub async fn say(&self, named: &JobRef, text: &str, cause: &str) -> Result<EffectRef, Error> {
         let now = self.now();
         let step = self
-            .order(
-                named,
-                (job::Order::Say, &|job, source| {
-                    let words = (text, cause);
-                    job::say(job, named.session.as_ref(), words, (now, &source.timing))
-                }),
-            )
+            .order(named, job::Order::Say, &|job, source| {
+                let words = (text, cause);
+                job::say(job, named.session.as_ref(), words, (now, &source.timing))
+            })
             .await?;
         Ok(EffectRef {
             adds_to: job::adds_to(&step.aggregate, cause),
@@ -162,12 +159,9 @@ impl Backend {
     ) -> Result<EffectRef, Error> {
         let now = self.now();
         let step = self
-            .order(
-                named,
-                (job::Order::Approve, &|job, source| {
-                    job::approve(job, named.session.as_ref(), plan, (now, &source.timing))
-                }),
-            )
+            .order(named, job::Order::Approve, &|job, source| {
+                job::approve(job, named.session.as_ref(), plan, (now, &source.timing))
+            })
             .await?;
         effect_ref(&step, named)
     }
@@ -176,10 +170,9 @@ impl Backend {
     pub async fn cancel_job(&self, named: &JobRef, by: &str) -> Result<Job, Error> {
         let now = self.now();
         Ok(self
-            .order(
-                named,
-                (job::Order::Cancel, &|job, _| job::cancel(job, by, now)),
-            )
+            .order(named, job::Order::Cancel, &|job, _| {
+                job::cancel(job, by, now)
+            })
             .await?
             .aggregate)
     }
@@ -188,20 +181,21 @@ impl Backend {
     pub(crate) async fn put_away_job(&self, named: &JobRef, by: &str) -> Result<Job, Error> {
         let now = self.now();
         let put_away = |job: &Job, _: &Source| job::put_away(job, by, now);
-        let step = self.order(named, (job::Order::Cancel, &put_away)).await?;
+        let step = self.order(named, job::Order::Cancel, &put_away).await?;
         Ok(step.aggregate)
     }
 
     /// Gives an ended job another session, whose prompt says why.
     pub async fn retry_job(&self, named: &JobRef, reason: Option<&str>) -> Result<Job, Error> {
-        self.retry_with(named, (reason, None)).await
+        self.retry_with(named, reason, None).await
     }
 
     /// The same, with another task if one is given, and with what it does for a pipeline by that.
     pub(crate) async fn retry_with(
         &self,
         named: &JobRef,
-        (reason, task): (Option<&str>, Option<&JobTask>),
+        reason: Option<&str>,
+        task: Option<&JobTask>,
     ) -> Result<Job, Error> {
         let now = self.now();
         let retry = |job: &Job, _: &Source| {
@@ -212,7 +206,7 @@ impl Backend {
             }
             Ok(step)
         };
-        let step = self.order(named, (job::Order::Retry, &retry)).await?;
+        let step = self.order(named, job::Order::Retry, &retry).await?;
         Ok(step.aggregate)
     }
 
@@ -292,7 +286,8 @@ impl Backend {
     async fn order(
         &self,
         named: &JobRef,
-        (order, decide): (job::Order, &Decide<'_>),
+        order: job::Order,
+        decide: &Decide<'_>,
     ) -> Result<Step<Job>, Error> {
         let id = &named.job;
         decide_again(format!("job {}", named.job), || async move {

@@ -34,6 +34,7 @@ pub mod dispatcher;
 
 pub mod inbox;
 pub mod installation;
+pub mod job_state;
 pub mod jobs;
 pub mod machine;
 pub mod mail;

@@ -66,7 +66,7 @@ impl Backend {
             is_behind && is_since && is_unread && !message.trashed
         };
         let limit = query.limit.clamp(1, INBOX_MAX);
-        let mut messages = self.mail_box(repo, persona, (wanted, limit + 1)).await?;
+        let mut messages = self.mail_box(repo, persona, wanted, limit + 1).await?;
         let more = messages.len() > limit;
         messages.truncate(limit);
         Ok(InboxPage { messages, more })
@@ -76,9 +76,10 @@ impl Backend {
     pub async fn mail_message(
         &self,
         repo: &RepoName,
-        (message, persona): (MessageId, &PersonaName),
+        message: MessageId,
+        persona: &PersonaName,
     ) -> Result<Message, Error> {
-        let found = self.must_have_mail(repo, (message, persona)).await?;
+        let found = self.must_have_mail(repo, message, persona).await?;
         Ok(found.value)
     }
 
@@ -91,7 +92,7 @@ impl Backend {
         actor: &str,
     ) -> Result<Message, Error> {
         let (message, full) = decide_again(format!("the mail of {repo}"), || async {
-            let found = self.must_have_mail(repo, (message, persona)).await?;
+            let found = self.must_have_mail(repo, message, persona).await?;
             let counted = self.store.get_or_initial::<Counters>(repo).await?;
             let mut counters = counted.value;
             let mut unit = self.unit();
@@ -101,12 +102,7 @@ impl Backend {
                 return Ok(Some((found.value, None)));
             };
             let next = added.message.clone();
-            put(
-                &mut unit,
-                repo,
-                (counters.events, added),
-                Some(found.version),
-            );
+            put(&mut unit, repo, counters.events, added, Some(found.version));
             unit.save(repo, &counters, Some(counted.version));
             let is_saved = self.try_commit(unit).await?;
             Ok::<_, Error>(is_saved.then_some((next, Some(counters))))
@@ -184,7 +180,8 @@ impl Backend {
     async fn must_have_mail(
         &self,
         repo: &RepoName,
-        (message, persona): (MessageId, &PersonaName),
+        message: MessageId,
+        persona: &PersonaName,
     ) -> Result<Versioned<Message>, Error> {
         self.must::<Source>(repo).await?;
         let key = keys::mail_box(repo, persona, message);
@@ -208,7 +205,8 @@ impl Backend {
 fn put(
     unit: &mut UnitOfWork,
     repo: &RepoName,
-    (number, added): (u64, Added),
+    number: u64,
+    added: Added,
     found: Option<u64>,
 ) -> String {
     let Added { line, message } = added;

@@ -66,7 +66,7 @@ impl Backend {
         let new = pipeline::start(new, &kinds);
         let mut unit = self.unit();
         let due = Some(self.now());
-        unit.save_at(&new.id, &new, (None, due));
+        unit.save_at(&new.id, &new, None, due);
         let version = turn.map(|turn| turn.version);
         let key = keys::pipeline_turn(repo);
         unit.put(key, &new.id, version, IndexEntry::default());
@@ -123,7 +123,7 @@ impl Backend {
             let now = self.now();
             let next = pipeline::cancel(&found.value, by, now)?;
             let mut unit = self.unit();
-            unit.save_at(id, &next, (Some(found.version), pipeline::due(&next, now)));
+            unit.save_at(id, &next, Some(found.version), pipeline::due(&next, now));
             unit.enqueue(&keys::pipeline_pk(id), Work::Pipeline { id: id.clone() });
             Ok(self.try_commit(unit).await?.then_some(next))
         })
@@ -202,7 +202,7 @@ impl Backend {
     ) -> Result<Requirement, Error> {
         self.must_requirement(repo, id).await?;
         self.source_of_pipeline(repo).await?;
-        self.decide_requirement((repo, id), |known, now| match known {
+        self.decide_requirement(repo, id, |known, now| match known {
             Some(known) => known.start(keep_files, now),
             None => Err(NotNow::new(
                 "gone",
@@ -215,7 +215,8 @@ impl Backend {
     /// Decides about a requirement and saves it; one that is under way is looked at at once.
     pub(crate) async fn decide_requirement(
         &self,
-        (repo, id): (&RepoName, &ArtefactId),
+        repo: &RepoName,
+        id: &ArtefactId,
         decide: impl Fn(Option<&Requirement>, Timestamp) -> Result<Requirement, NotNow>,
     ) -> Result<Requirement, Error> {
         let key = (repo.clone(), id.clone());
@@ -244,7 +245,7 @@ impl Backend {
                 true => Some(now),
                 false => next.due(now),
             };
-            unit.save_at(&key, &next, (version, due));
+            unit.save_at(&key, &next, version, due);
             if is_under_way {
                 let (repo, id) = key.clone();
                 let pk = keys::requirement_pk(&repo, &id);

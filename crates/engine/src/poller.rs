@@ -4,7 +4,6 @@
 mod account_cache;
 mod activity;
 mod budget_cache;
-mod claim;
 mod decide;
 mod due_rows;
 mod duplicates;
@@ -23,13 +22,12 @@ use domain::account::Account;
 use domain::tick::{self, SCHEDULE_EVERY};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::backend::{Backend, Error};
+use crate::backend::{Backend, Error, ignore_conflict};
 use crate::keys;
 use crate::ports::{DueRow, Expect, Record, SessionsRead, Write};
 use crate::store::{Versioned, decode, refuse_newer};
 use crate::work::Work;
 
-pub(crate) use claim::held_until;
 pub use job_cache::PROGRESS_KEPT;
 
 /// Due rows taken in one tick; what is left is taken in the next.
@@ -40,6 +38,12 @@ const ROWS_AT_ONCE: usize = 8;
 
 /// A due row is moved this far forward before it is passed on, so that a lost message is found again.
 pub const CLAIM: SignedDuration = SignedDuration::from_secs(120);
+
+/// Until when a poll that has begun holds an account, should it never end; `None` while none goes on.
+pub(crate) fn held_until(found: &Versioned<Account>, now: Timestamp) -> Option<Timestamp> {
+    let due = found.due?;
+    (due > now && due > found.value.next_poll).then_some(due)
+}
 
 /// What one tick did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -122,7 +126,7 @@ impl Poller {
             }
             let mut handling = Vec::with_capacity(some.len());
             for row in some {
-                handling.push(self.handle(row, (until, others)));
+                handling.push(self.handle(row, until, others));
             }
             let outcomes = futures::future::join_all(handling).await;
             for (row, outcome) in some.iter().zip(outcomes) {
@@ -138,7 +142,8 @@ impl Poller {
     async fn handle(
         &self,
         row: &DueRow,
-        (until, others): (Timestamp, OtherPollers),
+        until: Timestamp,
+        others: OtherPollers,
     ) -> Result<Handled, Error> {
         let is_account = is_account(row);
         let is_claimed = !is_account || others == OtherPollers::Maybe;
@@ -155,7 +160,7 @@ impl Poller {
             return Ok(Handled::Lost);
         }
         if is_account {
-            let polled = self.poll_row(&record, (until, others)).await;
+            let polled = self.poll_row(&record, until, others).await;
             if polled.is_err() && !is_claimed {
                 // It would be tried again with every tick.
                 self.claim(&record).await?;
@@ -186,12 +191,13 @@ impl Poller {
     async fn poll_row(
         &self,
         record: &Record,
-        (until, others): (Timestamp, OtherPollers),
+        until: Timestamp,
+        others: OtherPollers,
     ) -> Result<Option<Timestamp>, Error> {
         let mut found: Versioned<Account> = decode(record)?;
         // The claim wrote it once.
         found.version += u64::from(others == OtherPollers::Maybe);
-        self.poll(found, (until, others)).await
+        self.poll(found, until, others).await
     }
 
     /// Until when an account is not polled whose row was left overdue.
@@ -239,6 +245,23 @@ impl Poller {
             Err(error) if error.is_conflict() => Ok(false),
             Err(error) => Err(error),
         }
+    }
+}
+
+impl Backend {
+    /// Ends the claims of polls whose process is gone, so that the next tick polls those accounts.
+    /// Only for a process that works alone over a data folder: elsewhere the holder may be at work.
+    pub async fn end_claims(&self) -> Result<(), Error> {
+        for found in self.store.accounts().await? {
+            if held_until(&found, self.now()).is_none() {
+                continue;
+            }
+            let mut unit = self.unit();
+            unit.save(&found.value.name, &found.value, Some(found.version));
+            // A command that changed the account meanwhile has ended the claim too.
+            ignore_conflict(self.commit(unit).await)?;
+        }
+        Ok(())
     }
 }
 

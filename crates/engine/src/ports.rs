@@ -18,12 +18,12 @@ pub use agents::{AgentsWrite, Delivered, Envelope};
 pub use clock::Clock;
 pub use dead::{DeadLetter, DeadLetters};
 pub use git::{
-    CommitDetails, CommitLine, Comparison, Edit, FoundPull, GitRead, GitWrite, NewCommit, NewIssue,
-    NewPull, NewStatus, RootEntry, StatusState, TREE_TRAILER,
+    CommitDetails, CommitLine, CommitRange, Comparison, Edit, FoundPull, GitRead, GitWrite,
+    NewCommit, NewIssue, NewPull, NewStatus, RootEntry, StatusState, TREE_TRAILER,
 };
 pub use hooks::{HooksRead, HooksWrite};
 pub use ids::Ids;
-pub use issues::{IssueComment, IssueFacts, IssuesRead, IssuesWrite};
+pub use issues::{AwaitedRun, IssueComment, IssueFacts, IssuesRead, IssuesWrite};
 pub use probes::{AgentsProbe, GithubProbe, JulesProbe};
 pub use pulls::{
     BranchState, Budget, CheckLog, PullGlance, PullsRead, PullsWrite, Reading, Share, Usage,

@@ -142,7 +142,7 @@ pub struct ReadIssue {
 
 impl ReadIssue {
     /// An issue that was read.
-    pub fn of(facts: &IssueFacts, read_at: Timestamp) -> Self {
+    pub fn from_facts(facts: &IssueFacts, read_at: Timestamp) -> Self {
         let IssueText {
             summary,
             description,

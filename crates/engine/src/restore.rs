@@ -65,7 +65,8 @@ impl Backend {
     pub(crate) async fn restore_gap_of(
         &self,
         pk: &str,
-        (before, action): (Option<&Effect>, &Action),
+        before: Option<&Effect>,
+        action: &Action,
     ) -> Result<Option<RestoreGap>, Error> {
         if !action.may_double() {
             return Ok(None);

@@ -1,11 +1,9 @@
 //! One answer for all who ask at the same time.
 
-use std::sync::Arc;
-
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Mutex;
 
-use crate::backend::{Backend, Error};
+use crate::backend::Error;
 use crate::metrics::Metrics;
 use crate::status::Status;
 
@@ -24,7 +22,7 @@ impl<T> Default for Shared<T> {
 
 impl<T: Clone> Shared<T> {
     /// The last answer if it is young enough, else a new one. One from a time that has not come is from a clock that was ahead.
-    async fn get(
+    pub(crate) async fn get(
         &self,
         now: impl Fn() -> Timestamp,
         find: impl Future<Output = Result<T, Error>>,
@@ -45,22 +43,6 @@ impl<T: Clone> Shared<T> {
 /// What is asked for by many at once.
 #[derive(Debug, Default)]
 pub(crate) struct SharedAnswers {
-    status: Shared<Status>,
-    figures: Shared<Metrics>,
-}
-
-impl Backend {
-    /// The status of the last second: many callers at once share one answer.
-    pub async fn shared_status(&self) -> Result<Status, Error> {
-        let answers = Arc::clone(&self.answers);
-        let find = self.status();
-        answers.status.get(|| self.now(), find).await
-    }
-
-    /// Figures of the moment, likewise.
-    pub async fn shared_figures(&self) -> Result<Metrics, Error> {
-        let answers = Arc::clone(&self.answers);
-        let find = self.metrics();
-        Box::pin(answers.figures.get(|| self.now(), find)).await
-    }
+    pub(crate) status: Shared<Status>,
+    pub(crate) figures: Shared<Metrics>,
 }

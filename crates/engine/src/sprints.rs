@@ -2,12 +2,11 @@
 //! weaves.
 
 mod choosing;
-mod newest;
 mod starting;
 
 use domain::advice::{Advice, NO_NEWEST};
 use domain::delivery::Reason;
-use domain::ids::{JobId, PullRef, RepoName, SprintNumber};
+use domain::ids::{JobId, PersonaName, PullRef, RepoName, SprintNumber};
 use domain::policy::Source;
 use domain::refusal::NotNow;
 use domain::sprint::{self, Report, Sprint};
@@ -18,11 +17,21 @@ use crate::keys;
 use crate::store::{Versioned, decode};
 use crate::work::Work;
 
-pub use newest::SprintStatus;
-pub use starting::{SprintOrder, SprintPlan, StartedSprint};
+pub use starting::{SprintPlan, StartedSprint};
 
 /// How many sprints one list shows at most.
 pub const LIST_MAX: usize = 200;
+
+/// What a sprint is asked to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SprintOrder {
+    /// The repository, which has to be a source.
+    pub repo: RepoName,
+    /// Its number; the next one without it.
+    pub number: Option<SprintNumber>,
+    /// Who takes part; all that are in the batch without any.
+    pub personas: Vec<PersonaName>,
+}
 
 impl Backend {
     /// A sprint that has to be stored; the newest one without a number.
@@ -110,7 +119,7 @@ impl Backend {
         number: Option<SprintNumber>,
         by: &str,
     ) -> Result<Sprint, Error> {
-        self.decide_sprint((repo, number), |it, now| sprint::abort(it, by, now))
+        self.decide_sprint(repo, number, |it, now| sprint::abort(it, by, now))
             .await
     }
 
@@ -133,7 +142,7 @@ impl Backend {
                 false => sprint::integrate(it, now),
             }
         };
-        self.decide_sprint((repo, number), decide).await
+        self.decide_sprint(repo, number, decide).await
     }
 
     /// Has a sprint and its pull requests looked at now. Not in a pause: the sprint would decide nothing.
@@ -163,7 +172,8 @@ impl Backend {
     /// Decides about a sprint, saves it and has it looked at.
     async fn decide_sprint(
         &self,
-        (repo, number): (&RepoName, Option<SprintNumber>),
+        repo: &RepoName,
+        number: Option<SprintNumber>,
         decide: impl Fn(&Sprint, Timestamp) -> Result<Sprint, NotNow>,
     ) -> Result<Sprint, Error> {
         decide_again(format!("a sprint of {repo}"), || async {
@@ -173,7 +183,7 @@ impl Backend {
             let mut unit = self.unit();
             let id = (next.repo.clone(), next.number);
             // What follows from it is carried out at its due, should the message be lost.
-            unit.save_at(&id, &next, (Some(found.version), Some(now)));
+            unit.save_at(&id, &next, Some(found.version), Some(now));
             unit.enqueue(&keys::sprint_pk(&id.0, id.1), work(&next));
             Ok(self.try_commit(unit).await?.then_some(next))
         })

@@ -1,36 +1,24 @@
 //! What is going on, all in all.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod reading;
 
-use domain::account::{Health, OVERDUE_MAX, PollCounters};
-use domain::ids::{AccountName, RepoName};
-use domain::job::{self, Attention, EndReason, Job, Phase};
-use domain::pipeline::RequirementState;
-use domain::policy::Source;
+use std::collections::BTreeMap;
+
+use domain::account::{Health, PollCounters};
+use domain::ids::{AccountName, RepoName, SprintNumber};
 use domain::redelivery::{self, Log, RedeliveryState};
-use domain::session::SessionState;
-use domain::tick::Lease;
-use domain::webhook_activity::{self, WebhookHealth};
+use domain::sprint::Figures;
+use domain::webhook_activity::WebhookHealth;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{Backend, Error};
-use crate::counts::{DELIVERIES_READ_MAX, NOT_READ};
-use crate::keys;
-use crate::poller::held_until;
 use crate::ports::{Budget, Usage};
 use crate::sources::UnreadIssues;
-use crate::sprints::SprintStatus;
-use crate::store::Versioned;
 use crate::usage::Spending;
-use crate::waits::Waits;
 use crate::why::Reasoned;
 
 /// Without a tick for this long, no process ticks.
 const TICKS_WITHIN: SignedDuration = SignedDuration::from_mins(4);
-
-/// How many there are of each.
-type Counts = BTreeMap<String, u64>;
 
 /// What is going on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,8 +30,8 @@ pub struct Status {
     /// Whether this process only observes.
     pub observe_only: bool,
     /// Jobs by state.
-    pub jobs: std::collections::BTreeMap<String, u64>,
-    /// Who is waited for by deliveries, by watched jobs that work for none, or [`NOT_READ`].
+    pub jobs: BTreeMap<String, u64>,
+    /// Who is waited for by deliveries, by watched jobs that work for none, or [`NOT_READ`](crate::counts::NOT_READ).
     pub waits_for: BTreeMap<String, u64>,
     /// Open deliveries by their place, for example `plan/running`.
     pub deliveries: BTreeMap<String, u64>,
@@ -101,6 +89,21 @@ pub struct WebhookFeedStatus {
     pub health: WebhookHealth,
 }
 
+/// The newest sprint of a source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SprintStatus {
+    /// The repository.
+    pub repo: RepoName,
+    /// Its number.
+    pub number: SprintNumber,
+    /// How far it is, in one word.
+    pub state: String,
+    /// Whether nothing more happens.
+    pub is_over: bool,
+    /// What is counted of it.
+    pub figures: Figures,
+}
+
 /// Failed webhook deliveries and their redelivery, by GitHub's log of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookStatus {
@@ -139,75 +142,6 @@ pub struct AccountStatus {
     pub requests: Option<(u64, u32)>,
 }
 
-/// The words of [`state_of`], in the order in which a job reaches them.
-pub const STATES: [&str; 19] = [
-    "queued",
-    "starting",
-    "proposed",
-    "working",
-    "asking",
-    "plan-waits",
-    "answered",
-    "paused",
-    "unknown",
-    "in-review",
-    "completed",
-    "merged",
-    "closed",
-    "failed",
-    "lost",
-    "refused",
-    "woven",
-    "left",
-    "cancelled",
-];
-
-/// Those of jobs that are over.
-pub const ENDED: [&str; 9] = [
-    "merged",
-    "closed",
-    "completed",
-    "failed",
-    "lost",
-    "refused",
-    "woven",
-    "left",
-    "cancelled",
-];
-
-/// A job's state in one word, for people and for lists.
-pub fn state_of(job: &Job) -> &'static str {
-    match &job.phase {
-        Phase::Queued { .. } => "queued",
-        Phase::Creating { .. } => "starting",
-        Phase::Proposed { pull: None, .. } => "proposed",
-        Phase::Proposed { .. } => "in-review",
-        Phase::Ended(ending) => match ending.how {
-            EndReason::Merged { .. } => "merged",
-            EndReason::PullClosed => "closed",
-            EndReason::Completed => "completed",
-            EndReason::Failed { .. } => "failed",
-            EndReason::Lost => "lost",
-            EndReason::Refused { .. } => "refused",
-            EndReason::Woven { .. } => "woven",
-            EndReason::Left => "left",
-            EndReason::Cancelled { .. } => "cancelled",
-        },
-        Phase::Watching(watch) if job::answered_at(watch).is_some() => "answered",
-        Phase::Watching(watch) => match (&watch.attention, &watch.state) {
-            (Attention::Question { .. }, _) => "asking",
-            (Attention::Plan { .. }, _) => "plan-waits",
-            (_, SessionState::Completed) if watch.pull.is_some() => "in-review",
-            (_, SessionState::Completed) => "completed",
-            (_, SessionState::Paused) => "paused",
-            (_, SessionState::Unspecified | SessionState::Other(_)) => "unknown",
-            (Attention::None | Attention::Expecting { .. } | Attention::Answered { .. }, _) => {
-                "working"
-            }
-        },
-    }
-}
-
 impl From<RedeliveryState> for HookStatus {
     fn from(repair: RedeliveryState) -> Self {
         Self {
@@ -221,15 +155,6 @@ impl From<RedeliveryState> for HookStatus {
     }
 }
 
-/// How long a row may be overdue. Who ticks alone leaves the row of a busy account due for a while.
-fn patience(last_tick: Option<Timestamp>, now: Timestamp) -> SignedDuration {
-    if is_ticking(last_tick, now) {
-        OVERDUE_MAX
-    } else {
-        TICKS_WITHIN
-    }
-}
-
 fn is_ticking(last_tick: Option<Timestamp>, now: Timestamp) -> bool {
     last_tick.is_some_and(|at| now.duration_since(at) < TICKS_WITHIN)
 }
@@ -238,150 +163,5 @@ impl Status {
     /// Whether the last tick is recent enough.
     pub fn is_ticking(&self) -> bool {
         is_ticking(self.last_tick, self.now)
-    }
-}
-
-impl Backend {
-    async fn hook_status(&self) -> Result<Vec<HookStatus>, Error> {
-        let repairs = self.store.repairs().await?;
-        Ok(repairs.into_iter().map(|it| it.value.into()).collect())
-    }
-
-    /// Open deliveries by their place; adds whom they wait for, up to a limit of records.
-    async fn open_places(
-        &self,
-        waits_for: &mut BTreeMap<String, u64>,
-    ) -> Result<BTreeMap<String, u64>, Error> {
-        let mut places = BTreeMap::new();
-        let mut waits = Waits::new(self);
-        for (place, found) in self.store.open_deliveries().await?.into_iter().enumerate() {
-            let is_read = place < DELIVERIES_READ_MAX;
-            let delivery = found.value;
-            let place = format!("{}/{}", delivery.phase, delivery.run_status);
-            *places.entry(place).or_insert(0) += 1;
-            let who = match is_read {
-                true => self
-                    .waiting(delivery, &mut waits)
-                    .await?
-                    .waits_for
-                    .who
-                    .word(),
-                false => NOT_READ,
-            };
-            *waits_for.entry(who.to_owned()).or_insert(0) += 1;
-        }
-        Ok(places)
-    }
-
-    /// Runs of pipelines that are under way by their place, and requirements by their state.
-    async fn of_pipelines(&self, sources: &[Versioned<Source>]) -> Result<[Counts; 2], Error> {
-        let (mut places, mut states) = (Counts::new(), Counts::new());
-        let on = sources.iter().map(|source| &source.value);
-        for source in on.filter(|source| source.pipeline.is_some()) {
-            let run = self.running_pipeline(&source.repo).await?;
-            if let Some(step) = run.iter().find_map(|run| run.steps.get(run.current()?)) {
-                let place = format!("{}/{}", step.kind, step.state.word());
-                *places.entry(place).or_insert(0) += 1;
-            }
-            self.count_requirements(&source.repo, &mut states).await?;
-        }
-        Ok([places, states])
-    }
-
-    /// Requirements of a repository by their state. Those that are over are not read.
-    async fn count_requirements(&self, repo: &RepoName, states: &mut Counts) -> Result<(), Error> {
-        let records = self.store.records();
-        for (state, many) in records.words(&keys::open_requirements(repo)).await? {
-            *states.entry(state).or_insert(0) += many;
-        }
-        for state in RequirementState::ENDED {
-            let many = records
-                .count(&keys::ended_requirements(repo, state))
-                .await?;
-            if many > 0 {
-                *states.entry(state.to_owned()).or_insert(0) += many;
-            }
-        }
-        Ok(())
-    }
-
-    /// How news of each source reaches us.
-    async fn feeds(&self, sources: &[Versioned<Source>]) -> Result<Vec<WebhookFeedStatus>, Error> {
-        let mut feeds = Vec::new();
-        for source in sources {
-            let repo = source.value.repo.clone();
-            let health = webhook_activity::health(self.store.feed(&repo).await?, self.now());
-            feeds.push(WebhookFeedStatus { repo, health });
-        }
-        Ok(feeds)
-    }
-
-    /// What is going on.
-    pub async fn status(&self) -> Result<Status, Error> {
-        let found = self.store.accounts().await?;
-        let sources = self.store.sources().await?;
-        let names = found.iter().map(|it| it.value.name.clone());
-        let used = sources.iter().map(|it| it.value.account.clone());
-        // A source may name an account that does not exist any more.
-        let names: BTreeSet<AccountName> = names.chain(used).collect();
-        let mut counts = self.job_counts(&names).await?;
-        let mut accounts = Vec::new();
-        for found in found {
-            let held_until = held_until(&found, self.now());
-            let account = found.value;
-            let slots = self.store.slots(&account.name).await?.value;
-            accounts.push(AccountStatus {
-                slots: (
-                    counts.held.remove(&account.name).unwrap_or(0),
-                    account.limits.concurrent,
-                ),
-                today: (slots.created.len() as u64, account.limits.per_day),
-                name: account.name,
-                health: account.health,
-                next_poll: account.next_poll.max(self.now()),
-                held_until,
-                counters: account.counters,
-                requests: account
-                    .budget
-                    .requests_a_day
-                    .map(|of| (account.budget.requests(self.now()), of)),
-            });
-        }
-        let deliveries = Box::pin(self.open_places(&mut counts.waits_for)).await?;
-        let [pipelines, requirements] = self.of_pipelines(&sources).await?;
-        let sprints = self.newest_sprints(&sources).await?;
-        let next_due = self.store.records().next_due().await?;
-        let now = self.now();
-        let ticked = self.store.read::<Lease>(&keys::tick()).await?;
-        let polled = accounts.iter().filter_map(|it| it.counters.last).max();
-        let last_tick = ticked.and_then(|lease| lease.value.at).max(polled);
-        let feeds = self.feeds(&sources).await?;
-        let switches = self.store.switches().await?.value;
-        Ok(Status {
-            now,
-            paused_since: switches.paused_since,
-            observe_only: self.observe_only || switches.observe_only,
-            jobs: counts.states,
-            waits_for: counts.waits_for,
-            deliveries,
-            pipelines,
-            requirements,
-            sprints,
-            last_tick,
-            feeds,
-            oldest: self.queue.oldest().await?,
-            overdue_since: next_due.filter(|due| *due <= now - patience(last_tick, now)),
-            accounts,
-            unread_issues: self.store.unread_issues(&sources).await?,
-            paused_sources: sources
-                .into_iter()
-                .filter(|source| source.value.paused)
-                .map(|source| source.value.repo)
-                .collect(),
-            queue: self.queue.depth().await?,
-            hooks: self.hook_status().await?,
-            github: self.github_status().await?,
-            spending: self.spending().await?,
-        })
     }
 }

@@ -72,7 +72,8 @@ impl Backend {
     pub(crate) async fn withdraw_at_end(
         &self,
         unit: &mut UnitOfWork,
-        (job, step): (&Job, &Step<Job>),
+        job: &Job,
+        step: &Step<Job>,
     ) -> Result<Vec<Wake>, Error> {
         if job.is_ended() || !step.aggregate.is_ended() {
             return Ok(Vec::new());

@@ -22,7 +22,7 @@ use weave::tree::{BlobId, Contents, Tree};
 use weave::verdict::Clash;
 use weave::weave::{Excess, MEMBERS_MAX, Order, Start, Woven, needs, needs_patches, weave};
 
-use crate::ports::{GitRead, PullsRead};
+use crate::ports::{CommitRange, GitRead, PullsRead};
 use reading::Changed;
 
 /// Reads at once: more would not be answered sooner.
@@ -122,7 +122,7 @@ impl Weaver<'_> {
         let base = tip.ok_or_else(|| WeavingError::NoBranch(ask.repo.clone(), ask.base.clone()))?;
         let (candidates, mut skipped) = self.candidates(ask, &base, now).await?;
         let target = self.git.entries(&ask.repo, &base).await?;
-        let changed = self.changed(&ask.repo, (&base, &target), &candidates);
+        let changed = self.changed(&ask.repo, &base, &target, &candidates);
         let changed = changed.await?;
         let (mut taken, mut members) = (Vec::new(), Vec::new());
         for (candidate, changed) in candidates.into_iter().zip(changed) {
@@ -139,7 +139,7 @@ impl Weaver<'_> {
             }
         }
         skipped.sort_by_key(|skipped| skipped.number);
-        self.add_patches(&ask.repo, &target, (&mut members, &taken))
+        self.add_patches(&ask.repo, &target, &mut members, &taken)
             .await?;
         let ids = needs(Start::at(&target), &members);
         let loaded = self.blobs(&ask.repo, &ids).await?;
@@ -158,13 +158,17 @@ impl Weaver<'_> {
         &self,
         repo: &RepoName,
         target: &Tree,
-        (members, taken): (&mut [Member], &[(Taken, CommitSha)]),
+        members: &mut [Member],
+        taken: &[(Taken, CommitSha)],
     ) -> Result<(), WeavingError> {
         let needing = needs_patches(Start::at(target), members);
         let asked: Vec<_> = taken
             .iter()
             .filter(|(taken, _)| needing.contains(&taken.number))
-            .map(|(taken, parted)| (taken.number, parted, &taken.head))
+            .map(|(taken, parted)| {
+                let (base, head) = (parted, &taken.head);
+                (taken.number, CommitRange { base, head })
+            })
             .collect();
         for (number, diff) in self.diffs(repo, asked).await? {
             let found = members.iter_mut().find(|member| member.number == number);
@@ -198,7 +202,7 @@ impl Weaver<'_> {
         &self,
         repo: &RepoName,
         weave: &Weave,
-        between: (&CommitSha, &CommitSha),
+        between: CommitRange<'_>,
     ) -> Result<bool, Failure> {
         let is_odd = |read: &Result<bool, Failure>| match read {
             Ok(_) => false,
@@ -215,7 +219,7 @@ impl Weaver<'_> {
         &self,
         repo: &RepoName,
         weave: &Weave,
-        between: (&CommitSha, &CommitSha),
+        between: CommitRange<'_>,
     ) -> Result<bool, Failure> {
         let Ok(mut changed) = self.changed_since(repo, between).await? else {
             return Ok(false);

@@ -58,7 +58,7 @@ impl Backend {
             return Ok(());
         }
         let mut unit = self.unit();
-        unit.save_due((&repair.log, now), &repair, Some(found.version));
+        unit.save_due(&repair.log, now, &repair, Some(found.version));
         ignore_conflict(self.commit(unit).await)
     }
 }

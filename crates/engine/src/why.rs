@@ -6,6 +6,7 @@ mod job;
 mod pipeline;
 mod polls;
 mod pull;
+mod sentences;
 mod sprint;
 #[cfg(test)]
 mod tests;
@@ -16,23 +17,21 @@ use domain::advice::{Advice, Next};
 use domain::delivery::{self, Delivery};
 use domain::facts::Check;
 use domain::ids::{DeliveryId, JobId, PullRef};
-use domain::job::{Job, Phase, WaitParty, WaitsFor};
+use domain::job::{Job, Phase, WaitsFor};
 use domain::policy::Timing;
 use domain::pull::Pull;
-use domain::when::ago;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use crate::backend::{Backend, Error};
+use crate::job_state::state_of;
 use crate::keys;
 use crate::ports::Key;
-use crate::settings::TrackedPull;
-use crate::status::state_of;
 use crate::waits::OBSERVES;
 
 pub use pipeline::{PipelineWhy, StepWhy};
 pub(crate) use pull::reasons as pull_reasons;
 pub use pull::state_of as pull_state_of;
+pub use sentences::{AsRead, Planned, Reasoned, read_again};
 pub use sprint::{MemberWhy, SprintWhy};
 
 /// Why a job or a pull request does not move.
@@ -58,54 +57,6 @@ pub struct Why {
     pub next: Vec<Next>,
     /// The latest time of its next check.
     pub next_look: Option<Timestamp>,
-}
-
-/// How old facts about a pull request are.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AsRead {
-    /// When they were read.
-    pub at: Timestamp,
-    /// How long ago that is, as a sentence.
-    pub sentence: String,
-}
-
-impl AsRead {
-    /// For a pull request that is judged and not over; nothing else that is shown of one changes on GitHub.
-    pub fn from_tracked(tracked: &TrackedPull, now: Timestamp) -> Option<Self> {
-        let pull = &tracked.pull;
-        let at = tracked
-            .read_at
-            .filter(|_| pull.verdict.is_some() && !pull.is_settled())?;
-        let sentence = format!("As read on GitHub {}.", ago(at, now));
-        Some(Self { at, sentence })
-    }
-}
-
-/// One reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reasoned {
-    /// For programs.
-    pub code: String,
-    /// For people.
-    pub sentence: String,
-}
-
-/// A planned action.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Planned {
-    /// When; `None` if that depends on others.
-    pub at: Option<Timestamp>,
-    /// What, as a sentence.
-    pub sentence: String,
-}
-
-/// The next reading as what will be done; none where a person has to act, since a reading alone moves nothing there.
-pub fn read_again(who: Option<WaitParty>, at: Option<Timestamp>) -> Option<Planned> {
-    let moves = who != Some(WaitParty::Person);
-    at.filter(|_| moves).map(|at| Planned {
-        at: Some(at),
-        sentence: "Gaffer reads it again.".to_owned(),
-    })
 }
 
 /// What is found out, piece by piece.

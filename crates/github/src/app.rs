@@ -82,7 +82,7 @@ impl AppMaker {
     pub async fn convert(&self, code: &str) -> Result<NewApp, Failure> {
         let path = format!("/app-manifests/{}/conversions", segment(code));
         let doing = "exchanging the code for the App";
-        let made: NewAppWire = self.call((Method::POST, &path), None, doing).await?;
+        let made: NewAppWire = self.call(Method::POST, &path, None, doing).await?;
         Ok(NewApp {
             id: made.id,
             slug: made.slug,
@@ -98,18 +98,20 @@ impl AppMaker {
     /// `Unauthorized` when the key does not fit the id.
     pub async fn installations(
         &self,
-        (app_id, private_key): (u64, &SecretString),
+        app_id: u64,
+        private_key: &SecretString,
         now: Timestamp,
     ) -> Result<Vec<Installed>, Failure> {
         let bearer = proof(app_id, private_key, now)?;
         let doing = "looking for the App's installations";
         let path = "/app/installations?per_page=100";
-        self.call((Method::GET, path), Some(&bearer), doing).await
+        self.call(Method::GET, path, Some(&bearer), doing).await
     }
 
     async fn call<T: DeserializeOwned>(
         &self,
-        (method, path): (Method, &str),
+        method: Method,
+        path: &str,
         bearer: Option<&SecretString>,
         doing: &str,
     ) -> Result<T, Failure> {

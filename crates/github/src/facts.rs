@@ -31,19 +31,20 @@ const PULLS_READ: &str = "Pull requests: read";
 /// Reads a pull request to this depth. `Conflict` when it changed during the read: try again.
 pub(crate) async fn read(
     client: &Client,
-    (pull, depth): (&PullRef, ReadDepth),
+    pull: &PullRef,
+    depth: ReadDepth,
     now: Timestamp,
 ) -> Result<PullFacts, Failure> {
     let seen = pull::read(client, pull).await?;
     if seen.state != PullState::Open {
         let parts = Parts::unread("the pull request is not open");
-        return Ok(seen.into_facts(pull, now, (parts, depth)));
+        return Ok(seen.into_facts(pull, now, parts, depth));
     }
     if depth == ReadDepth::Outline {
         let parts = Parts::unread("only the pull request itself was read");
-        return Ok(seen.into_facts(pull, now, (parts, depth)));
+        return Ok(seen.into_facts(pull, now, parts, depth));
     }
-    let mut parts = Parts::read(client, (pull, depth), &seen).await?;
+    let mut parts = Parts::read(client, pull, depth, &seen).await?;
     // Conditional: nearly always "not modified", which costs nothing. Its answer is newer, so it counts.
     let again = pull::read(client, pull).await?;
     still_the_same(pull, &seen, &again)?;
@@ -51,7 +52,7 @@ pub(crate) async fn read(
         // The requirements may come from a cached answer that is no longer valid.
         parts.demands = demands::read(client, pull, &again).await?;
     }
-    Ok(again.into_facts(pull, now, (parts, depth)))
+    Ok(again.into_facts(pull, now, parts, depth))
 }
 
 /// Reads just enough to find a pull request's possible job.
@@ -93,7 +94,8 @@ struct Parts {
 impl Parts {
     async fn read(
         client: &Client,
-        (pull, depth): (&PullRef, ReadDepth),
+        pull: &PullRef,
+        depth: ReadDepth,
         seen: &PullAnswer,
     ) -> Result<Self, Failure> {
         let (checks, reviews, files, demands) = tokio::join!(

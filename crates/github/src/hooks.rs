@@ -102,7 +102,7 @@ impl HooksRead for Reader {
         let ours: Vec<&HookWire> = hooks.iter().filter(|hook| hook.is_ours()).collect();
         let mut attempts = Vec::new();
         for hook in &ours {
-            let found = of_hook(client, (repo, HookId(hook.id)), since).await?;
+            let found = of_hook(client, repo, HookId(hook.id), since).await?;
             attempts.extend(found);
         }
         Ok((!ours.is_empty()).then_some(attempts))
@@ -140,7 +140,7 @@ async fn app_attempts(client: &Client, since: Timestamp) -> Result<Vec<DeliveryA
     let mut url = client.base().rest("/app/hook/deliveries?per_page=100");
     let mut attempts = Vec::new();
     for _ in 0..LOG_PAGES_MAX {
-        let received = client.call_own((Method::GET, &url), doing).await?;
+        let received = client.call_own(Method::GET, &url, doing).await?;
         let lines = answered(&received, doing)?;
         let next = next_page(&received);
         match further(client, (lines, next), (None, since), &mut attempts) {
@@ -154,7 +154,8 @@ async fn app_attempts(client: &Client, since: Timestamp) -> Result<Vec<DeliveryA
 
 async fn of_hook(
     client: &Client,
-    (repo, hook): (&RepoName, HookId),
+    repo: &RepoName,
+    hook: HookId,
     since: Timestamp,
 ) -> Result<Vec<DeliveryAttempt>, Failure> {
     let doing = format!("reading the webhook deliveries of {repo}");
@@ -193,7 +194,8 @@ impl HooksWrite for Writer {
     async fn redeliver(
         &self,
         log: &Log,
-        (hook, id): (Option<HookId>, DeliveryId),
+        hook: Option<HookId>,
+        id: DeliveryId,
     ) -> Result<(), Failure> {
         let doing = format!("asking for the webhook delivery {id} of {log} again");
         let base = self.client().base();
@@ -212,7 +214,7 @@ impl HooksWrite for Writer {
             (Log::App, _) => {
                 let url = base.rest(&format!("/app/hook/deliveries/{id}/attempts"));
                 // The App's own log accepts the App's signature only, not an installation's token.
-                let received = self.client().call_own((Method::POST, &url), &doing).await?;
+                let received = self.client().call_own(Method::POST, &url, &doing).await?;
                 if received.status.is_success() {
                     return Ok(());
                 }

@@ -170,21 +170,22 @@ mod tests {
 
     #[test]
     fn the_form_is_where_the_pages_are() {
-        let of = |base, organisation| form_address(base, organisation, "s1").unwrap().to_string();
+        let address =
+            |base, organisation| form_address(base, organisation, "s1").unwrap().to_string();
         assert_eq!(
-            of(None, None),
+            address(None, None),
             "https://github.com/settings/apps/new?state=s1"
         );
         assert_eq!(
-            of(None, Some("a/b")),
+            address(None, Some("a/b")),
             "https://github.com/organizations/a%2Fb/settings/apps/new?state=s1"
         );
         assert_eq!(
-            of(Some("https://ghe.example/api/v3"), Some("acme")),
+            address(Some("https://ghe.example/api/v3"), Some("acme")),
             "https://ghe.example/organizations/acme/settings/apps/new?state=s1"
         );
         assert_eq!(
-            of(Some("http://127.0.0.1:4190/github"), None),
+            address(Some("http://127.0.0.1:4190/github"), None),
             "http://127.0.0.1:4190/github/settings/apps/new?state=s1"
         );
     }

@@ -189,7 +189,7 @@ impl GithubProbe for Probe {
                 Err(facts) => return facts,
             },
         };
-        repository::read(&self.client, (repo, base), missing).await
+        repository::read(&self.client, repo, base, missing).await
     }
 
     fn ahead(&self) -> Option<SignedDuration> {

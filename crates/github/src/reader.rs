@@ -13,7 +13,9 @@ use async_trait::async_trait;
 use domain::facts::PullFacts;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, PullRef, RepoId, RepoName, RepositoryIdentity};
-use engine::ports::{BranchState, Budget, CheckLog, PullGlance, PullsRead, Reading, Share, Usage};
+use engine::ports::{
+    BranchState, Budget, CheckLog, CommitRange, PullGlance, PullsRead, Reading, Share, Usage,
+};
 use jiff::Timestamp;
 
 use crate::client::{Client, Listing, failure};
@@ -77,7 +79,7 @@ impl PullsRead for Reader {
         now: Timestamp,
     ) -> Result<PullFacts, Failure> {
         let client = self.client.with_share(reading.share);
-        facts::read(&client, (pull, reading.depth), now).await
+        facts::read(&client, pull, reading.depth, now).await
     }
 
     async fn glance(&self, pull: &PullRef) -> Result<PullGlance, Failure> {
@@ -133,17 +135,18 @@ impl PullsRead for Reader {
     async fn changed(
         &self,
         repo: &RepoName,
-        between: (&CommitSha, &CommitSha),
+        between: CommitRange<'_>,
     ) -> Result<Vec<String>, Failure> {
         compare::changed(&self.client, repo, between).await
     }
 
     async fn is_base_merge(
         &self,
-        of: (&RepoName, &CommitSha),
-        between: (&CommitSha, &CommitSha),
+        repo: &RepoName,
+        target: &CommitSha,
+        between: CommitRange<'_>,
     ) -> Result<bool, Failure> {
-        compare::is_base_merge(&self.client, of, between).await
+        compare::is_base_merge(&self.client, repo, target, between).await
     }
 
     fn budgets(&self) -> Vec<Budget> {

@@ -60,11 +60,11 @@ impl PullsWrite for Writer {
         &self,
         pull: &PullRef,
         sha: &CommitSha,
-        how: (MergeMethod, Option<&str>),
+        method: MergeMethod,
+        title: Option<&str>,
     ) -> Result<CommitSha, Failure> {
         let doing = format!("merging {pull} at {sha}");
         let url = self.at(pull, "pulls", "merge");
-        let (method, title) = how;
         // With the SHA GitHub refuses a moved head, so only the judged commit can be merged.
         let mut body = json!({ "sha": sha.as_str(), "merge_method": method.as_str() });
         if let Some(title) = title {

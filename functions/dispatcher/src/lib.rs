@@ -116,8 +116,8 @@ impl Function {
         self.figures((handled, answer.batch_item_failures.len()), began);
         if let Some(recorder) = &self.recorder {
             let took = self.backend.now().duration_since(began).as_millis();
-            let used = lambda::used(&context, took);
-            recorder.invoked(&self.backend, used).await;
+            let (took_ms, memory_mb) = lambda::used(&context, took);
+            recorder.invoked(&self.backend, took_ms, memory_mb).await;
         }
         answer
     }

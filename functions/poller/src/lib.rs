@@ -99,8 +99,8 @@ impl Function {
         ];
         lambda::emit((&self.stack, "poller"), now, &figures);
         if let Some(recorder) = &self.recorder {
-            let used = lambda::used(context, took);
-            recorder.invoked(&self.backend, used).await;
+            let (took_ms, memory_mb) = lambda::used(context, took);
+            recorder.invoked(&self.backend, took_ms, memory_mb).await;
         }
         Ok(())
     }

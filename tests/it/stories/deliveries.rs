@@ -32,7 +32,8 @@ impl AgentsWrite for Hanging {
     async fn notify(
         &self,
         _: &domain::ids::AgentName,
-        _: (domain::wake::Notify, &domain::wake::Notice),
+        _: domain::wake::Notify,
+        _: &domain::wake::Notice,
         _: jiff::Timestamp,
     ) -> Result<Delivered, domain::failure::Failure> {
         Ok(Delivered::Acknowledged)

@@ -187,7 +187,7 @@ async fn ordered(world: &World, number: &str, personas: &[&str]) -> Result<Start
     };
     let is_there = Cell::new(false);
     let started = async {
-        let started = world.backend.start_sprint(&order, (WITHIN, "ann")).await;
+        let started = world.backend.start_sprint(&order, WITHIN, "ann").await;
         is_there.set(true);
         started
     };

@@ -76,7 +76,7 @@ impl World {
 
     /// A job's state in one word.
     pub async fn state(&self, job: &JobId) -> &'static str {
-        engine::status::state_of(&self.backend.must_job(job).await.expect("a job").value)
+        engine::job_state::state_of(&self.backend.must_job(job).await.expect("a job").value)
     }
 
     /// Whether all of these jobs are merged.

@@ -97,8 +97,9 @@ impl GitWrite for Mortal<dyn GitWrite> {
         self.act("move_branch", call).await
     }
 
-    async fn edit_pull(&self, pull: &PullRef, text: (&str, &str)) -> Result<(), Failure> {
-        self.act("edit_pull", self.real.edit_pull(pull, text)).await
+    async fn edit_pull(&self, pull: &PullRef, title: &str, body: &str) -> Result<(), Failure> {
+        self.act("edit_pull", self.real.edit_pull(pull, title, body))
+            .await
     }
 
     async fn unlabel(&self, pull: &PullRef, label: &str) -> Result<(), Failure> {
@@ -128,9 +129,10 @@ impl GitWrite for Mortal<dyn GitWrite> {
         &self,
         repo: &RepoName,
         name: &str,
-        look: (&str, &str),
+        colour: &str,
+        description: &str,
     ) -> Result<(), Failure> {
-        let call = self.real.put_label(repo, name, look);
+        let call = self.real.put_label(repo, name, colour, description);
         self.act("put_label", call).await
     }
 }
@@ -181,9 +183,11 @@ impl PullsWrite for Mortal<dyn PullsWrite> {
         &self,
         pull: &PullRef,
         sha: &CommitSha,
-        how: (MergeMethod, Option<&str>),
+        method: MergeMethod,
+        title: Option<&str>,
     ) -> Result<CommitSha, Failure> {
-        self.act("merge", self.real.merge(pull, sha, how)).await
+        let call = self.real.merge(pull, sha, method, title);
+        self.act("merge", call).await
     }
 
     async fn mark_ready(&self, pull: &PullRef, node_id: &str) -> Result<(), Failure> {
@@ -224,10 +228,11 @@ impl IssuesWrite for Mortal<dyn IssuesWrite> {
         &self,
         repo: &RepoName,
         comment: u64,
-        words: (&str, &str),
+        text: &str,
+        marker: &str,
     ) -> Result<(), Failure> {
-        self.act("tell again", self.real.edit_comment(repo, comment, words))
-            .await
+        let call = self.real.edit_comment(repo, comment, text, marker);
+        self.act("tell again", call).await
     }
 
     async fn close_issue(&self, issue: &IssueRef) -> Result<(), Failure> {
@@ -250,9 +255,10 @@ impl HooksWrite for Mortal<dyn HooksWrite> {
     async fn redeliver(
         &self,
         log: &Log,
-        delivery: (Option<HookId>, DeliveryId),
+        hook: Option<HookId>,
+        id: DeliveryId,
     ) -> Result<(), Failure> {
-        self.act("redeliver", self.real.redeliver(log, delivery))
+        self.act("redeliver", self.real.redeliver(log, hook, id))
             .await
     }
 }
@@ -266,9 +272,11 @@ impl AgentsWrite for Mortal<dyn AgentsWrite> {
     async fn notify(
         &self,
         name: &AgentName,
-        shown: (Notify, &Notice),
+        notify: Notify,
+        notice: &Notice,
         at: Timestamp,
     ) -> Result<Delivered, Failure> {
-        self.act("notify", self.real.notify(name, shown, at)).await
+        let call = self.real.notify(name, notify, notice, at);
+        self.act("notify", call).await
     }
 }

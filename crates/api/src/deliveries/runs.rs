@@ -143,10 +143,9 @@ async fn page_read(
     run: &Run,
     page: u32,
 ) -> Result<Option<RunTranscript>, Refused> {
-    let asked = (id, &run.id);
     match api
         .backend
-        .run_transcript(asked, page, api.answer_within)
+        .run_transcript(id, &run.id, page, api.answer_within)
         .await?
     {
         TranscriptAnswer::Page(found) => Ok(Some(*found)),

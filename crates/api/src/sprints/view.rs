@@ -10,7 +10,8 @@ use domain::sprint::{
     Against, Clash, Figures, MemberState, Report, Sprint, SprintMember, Verdict, Woven,
 };
 use domain::when::to_the_second;
-use engine::sprints::{SprintPlan, SprintStatus, StartedSprint};
+use engine::sprints::{SprintPlan, StartedSprint};
+use engine::status::SprintStatus;
 
 use crate::next;
 use crate::view::{self, SHORT_CHARS_MAX};

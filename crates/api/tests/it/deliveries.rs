@@ -79,7 +79,7 @@ async fn a_delivery_is_created_shown_and_started() {
     let world = world(|_| {}).await;
     keep_issue(
         &world,
-        ReadIssue::of(&facts(true, false), world.clock.now()),
+        ReadIssue::from_facts(&facts(true, false), world.clock.now()),
     )
     .await;
     let order = json!({
@@ -126,7 +126,7 @@ async fn an_issue_has_one_delivery_and_a_name_creates_one() {
     let world = world(|_| {}).await;
     keep_issue(
         &world,
-        ReadIssue::of(&facts(true, false), world.clock.now()),
+        ReadIssue::from_facts(&facts(true, false), world.clock.now()),
     )
     .await;
     let order = json!({ "repo": REPO, "issue": 12, "summary": "Add search" });
@@ -152,7 +152,7 @@ async fn a_closed_issue_is_refused_also_with_a_summary() {
     let world = world(|_| {}).await;
     keep_issue(
         &world,
-        ReadIssue::of(&facts(false, false), world.clock.now()),
+        ReadIssue::from_facts(&facts(false, false), world.clock.now()),
     )
     .await;
     let order = json!({ "repo": REPO, "issue": 12, "summary": "x" });
@@ -165,7 +165,7 @@ async fn a_closed_issue_is_refused_also_with_a_summary() {
     world.post("/api/deliveries", &order).await.code(422);
     let issue = "acme/shop#12".parse().unwrap();
     assert_eq!(world.messages().await, [Work::Issue { issue }]);
-    let open = ReadIssue::of(&facts(true, false), world.clock.now());
+    let open = ReadIssue::from_facts(&facts(true, false), world.clock.now());
     keep_issue(&world, open).await;
     world.post("/api/deliveries", &order).await.ok(201);
 }
@@ -215,7 +215,7 @@ async fn what_is_not_legal_is_refused_with_what_is() {
     let world = world(|_| {}).await;
     keep_issue(
         &world,
-        ReadIssue::of(&facts(true, false), world.clock.now()),
+        ReadIssue::from_facts(&facts(true, false), world.clock.now()),
     )
     .await;
     let order = json!({ "repo": REPO, "issue": 12, "summary": "Add search" });
@@ -613,7 +613,7 @@ async fn an_issue_is_read_where_nothing_says_what_is_wanted() {
         let now = world.clock.now();
         let gone = Failure::new(FailureClass::NotFound, "there is no such issue");
         let read = match &facts {
-            Some(facts) => ReadIssue::of(facts, now),
+            Some(facts) => ReadIssue::from_facts(facts, now),
             None => ReadIssue::failed(&gone, now),
         };
         let (answer, ()) = tokio::join!(world.post("/api/deliveries", &order), reads(&world, read));

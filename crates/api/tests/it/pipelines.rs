@@ -79,7 +79,7 @@ async fn play(world: &World, id: &str, input: Input) -> Pipeline {
     let found = world.backend.must::<Pipeline>(&id).await.unwrap();
     let next = apply(&found.value, &input, world.clock.now());
     let mut unit = world.backend.unit();
-    unit.save_at(&id, &next, (Some(found.version), None));
+    unit.save_at(&id, &next, Some(found.version), None);
     world.backend.commit(unit).await.unwrap();
     next
 }
@@ -117,7 +117,7 @@ async fn requirement(world: &World, state: RequirementState) {
     let key = (repo(), new.reference.id.clone());
     let before = world.backend.store.get::<Requirement>(&key).await.unwrap();
     let mut unit = world.backend.unit();
-    unit.save_at(&key, &new, (before.map(|it| it.version), None));
+    unit.save_at(&key, &new, before.map(|it| it.version), None);
     world.backend.commit(unit).await.unwrap();
 }
 
@@ -549,7 +549,7 @@ async fn fail(world: &World) {
     let next = found.value.delivered(&outcome, world.clock.now());
     assert_eq!(next.state.word(), "failed");
     let mut unit = world.backend.unit();
-    unit.save_at(&key, &next, (Some(found.version), None));
+    unit.save_at(&key, &next, Some(found.version), None);
     world.backend.commit(unit).await.unwrap();
 }
 

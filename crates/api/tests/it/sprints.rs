@@ -82,7 +82,7 @@ async fn play(world: &World, input: Input) -> Sprint {
         unit.put(key, report.as_ref(), None, IndexEntry::default());
     }
     let id = (next.repo.clone(), next.number);
-    unit.save_at(&id, &next, (Some(found.version), None));
+    unit.save_at(&id, &next, Some(found.version), None);
     world.backend.commit(unit).await.unwrap();
     next
 }

@@ -7,7 +7,7 @@ use domain::conversation::ConversationCursor;
 use domain::ids::{AgentName, BranchName, CommitSha, JobName, PlanId, RepoName, SessionId};
 use domain::priority::Priority;
 use domain::wake::Resume;
-use engine::status::STATES;
+use engine::job_state::STATES;
 use jiff::SignedDuration;
 use url::Url;
 

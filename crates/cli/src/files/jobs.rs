@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use domain::job::{Job, Phase};
 use domain::notes::Notes;
 use domain::redact::presentable;
-use engine::status::state_of;
+use engine::job_state::state_of;
 use serde_json::{Value, json};
 
 use super::{entries, taken};

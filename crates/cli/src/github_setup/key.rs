@@ -60,7 +60,7 @@ impl Run {
         let key = SecretString::from(text);
         let seen = self
             .maker
-            .installations((made.id, &key), self.data.backend.now())
+            .installations(made.id, &key, self.data.backend.now())
             .await;
         seen.map_err(|failure| not_signed_in(&failure))?;
         let name = SecretName::App(made.id);

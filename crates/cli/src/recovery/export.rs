@@ -251,7 +251,7 @@ fn of_delivery(export: &DeliveryExport) -> Value {
 fn of_job(export: &JobExport) -> Value {
     let job = &export.job;
     let glance = json!({
-        "line": "job", "id": job.id, "state": engine::status::state_of(job), "repo": job.repo, "title": job.title,
+        "line": "job", "id": job.id, "state": engine::job_state::state_of(job), "repo": job.repo, "title": job.title,
         "created_at": job.created_at, "attempt": job.attempt, "session": job.session(), "pull": job.pull(),
     });
     with_parts(glance, export)

@@ -184,7 +184,7 @@ async fn push(
         return Err(Error::refused(first.skip.code(), what, first.skip.next()).into());
     }
     let writer = Writer::new(client);
-    match publish((weaver.git, &writer), woven, to).await {
+    match publish(weaver.git, &writer, woven, to).await {
         Ok(published) => Ok(Some(published)),
         // The answer has the reason of each, and the command ends with a refusal after it.
         Err(Refused::Nothing) => Ok(None),

@@ -322,7 +322,7 @@ async fn give_job(backend: &Backend, job: &str) {
     sprint.members[1].job = job.parse().unwrap();
     let id = (repo(), sprint.number);
     let mut unit = backend.unit();
-    unit.save_at(&id, &sprint, (Some(found.version), None));
+    unit.save_at(&id, &sprint, Some(found.version), None);
     backend.commit(unit).await.unwrap();
 }
 

@@ -26,11 +26,12 @@ impl UnitOfWork {
     /// The same with a due that the aggregate cannot know.
     pub fn save_due<T: Aggregate>(
         &mut self,
-        (id, due): (&T::Id, jiff::Timestamp),
+        id: &T::Id,
+        due: jiff::Timestamp,
         value: &T,
         found: Option<u64>,
     ) {
-        self.save_at(id, value, (found, Some(due)));
+        self.save_at(id, value, found, Some(due));
     }
 
     /// The same for one that may be due no more.
@@ -38,7 +39,8 @@ impl UnitOfWork {
         &mut self,
         id: &T::Id,
         value: &T,
-        (found, due): (Option<u64>, Option<jiff::Timestamp>),
+        found: Option<u64>,
+        due: Option<jiff::Timestamp>,
     ) {
         let place = IndexEntry {
             due,

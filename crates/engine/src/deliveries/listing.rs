@@ -153,7 +153,7 @@ struct Lane {
 }
 
 impl Lane {
-    fn new((list, holds): (String, Holds), token: Option<PageToken>) -> Self {
+    fn new(list: String, holds: Holds, token: Option<PageToken>) -> Self {
         Self {
             list,
             holds,
@@ -245,7 +245,7 @@ impl Backend {
         let lane = |list: String, holds| {
             let token = place.as_ref().zip(key.as_ref());
             let token = token.map(|(place, key)| PageToken::after(place, key));
-            Lane::new((list, holds), token)
+            Lane::new(list, holds, token)
         };
         if !asks_for_open(asked) {
             let stored = lane(keys::DELIVERIES.to_owned(), Holds::DeliveryIds);
@@ -253,8 +253,9 @@ impl Backend {
         }
         let mut lanes = vec![lane(keys::OPEN_DELIVERIES.to_owned(), Holds::Deliveries)];
         for account in self.store.accounts().await? {
-            let of = |which: &&str| lane(keys::jobs_of(which, &account.value.name), Holds::Jobs);
-            lanes.extend(UNFINISHED_JOBS.iter().map(of));
+            let unfinished =
+                |which: &&str| lane(keys::jobs_of(which, &account.value.name), Holds::Jobs);
+            lanes.extend(UNFINISHED_JOBS.iter().map(unfinished));
         }
         Ok(lanes)
     }

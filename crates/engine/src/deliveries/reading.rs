@@ -21,10 +21,11 @@ impl Backend {
         let work = Work::Issue {
             issue: issue.clone(),
         };
-        let asked = || (keys::issue_read(issue), work.clone());
-        match self.fresh::<ReadIssue>(asked(), within).await? {
+        let key = keys::issue_read(issue);
+        let read = self.fresh::<ReadIssue>(key.clone(), work.clone(), within);
+        match read.await? {
             Some(read) if read.read_at < began && !read.is_takeable() => {
-                Ok(self.read_anew(asked(), within).await?.or(Some(read)))
+                Ok(self.read_anew(key, work, within).await?.or(Some(read)))
             }
             read => Ok(read),
         }

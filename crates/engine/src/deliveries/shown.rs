@@ -263,7 +263,7 @@ fn of_pull(waiting: &WaitingDelivery, is_paused: bool) -> Vec<Reason> {
     let verdict = tracked.pull.verdict.as_ref();
     let judged = verdict.filter(|_| job.delivery.is_some());
     let gate = judged.and_then(|verdict| delivery::gate(&waiting.delivery, &verdict.sha));
-    pull_reasons(tracked, (job.part.as_deref(), gate), is_paused)
+    pull_reasons(tracked, job.part.as_deref(), gate, is_paused)
 }
 
 /// What is said of a part that waits for the decision of a person or the agent.

@@ -67,7 +67,8 @@ impl Backend {
     /// `within`.
     pub async fn run_transcript(
         &self,
-        (id, run): (&DeliveryId, &RunId),
+        id: &DeliveryId,
+        run: &RunId,
         page: u32,
         within: Duration,
     ) -> Result<TranscriptAnswer, Error> {
@@ -121,7 +122,7 @@ impl Backend {
             id: id.clone(),
             run: run.id.clone(),
         };
-        let read = self.read_for(job, (key, work), within).await?;
+        let read = self.read_for(job, key, work, within).await?;
         Ok(read.or(kept))
     }
 }

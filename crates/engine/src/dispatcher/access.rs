@@ -115,7 +115,7 @@ impl Dispatcher {
         for _ in 0..DECIDE_AGAIN_MAX {
             let now = self.backend.now();
             let (found, access) = (store.reach(&source.repo).await?, store.access().await?);
-            let step = decide(&found.value, source, (number, seen), now);
+            let step = decide(&found.value, source, number, seen, now);
             let failure = match seen {
                 RepositoryAnswer::Failed(failure) => Some(*failure),
                 RepositoryAnswer::Answered(_) | RepositoryAnswer::WithoutPull(_) => None,
@@ -204,7 +204,8 @@ impl Dispatcher {
 fn decide(
     reach: &RepositoryAccess,
     source: &Source,
-    (number, seen): (Option<u64>, &RepositoryAnswer<'_>),
+    number: Option<u64>,
+    seen: &RepositoryAnswer<'_>,
     now: jiff::Timestamp,
 ) -> Step<RepositoryAccess> {
     let account = &source.account;

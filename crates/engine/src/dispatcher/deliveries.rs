@@ -64,7 +64,7 @@ impl Deliveries {
     /// Takes a message about a wake, which is acknowledged once it is handled; a wake that is under way is then
     /// handled again. Returns false for one that waits already or for which there is no room: its row asks for it
     /// when it is due.
-    fn take(&self, (agent, event): (AgentName, EventId), message: &Delivery) -> bool {
+    fn take(&self, agent: AgentName, event: EventId, message: &Delivery) -> bool {
         let mut lanes = self.lanes();
         let lane = lanes.entry(agent).or_default();
         if let Some(again) = lane.under_way.get_mut(&event) {
@@ -131,7 +131,7 @@ impl Dispatcher {
         for message in &batch {
             match Work::from_body(&message.body) {
                 Some(Work::Wake { agent, event }) => {
-                    if !deliveries.take((agent, event), message) {
+                    if !deliveries.take(agent, event, message) {
                         self.backend.queue.acknowledge(&message.receipt).await?;
                     }
                 }
@@ -161,14 +161,15 @@ mod tests {
     #[test]
     fn a_wake_that_is_named_while_it_is_under_way_is_looked_at_once_more() {
         let deliveries = Deliveries::default();
-        let wake = || -> (AgentName, EventId) {
-            ("helper".parse().unwrap(), EventId::from_name("an event"))
+        let take = |number| {
+            let event = EventId::from_name("an event");
+            deliveries.take("helper".parse().unwrap(), event, &message(number))
         };
-        assert!(deliveries.take(wake(), &message(1)));
-        assert!(!deliveries.take(wake(), &message(2)), "it waits");
+        assert!(take(1));
+        assert!(!take(2), "it waits");
         let first = deliveries.next().unwrap();
-        assert!(deliveries.take(wake(), &message(3)));
-        assert!(!deliveries.take(wake(), &message(4)), "it comes again");
+        assert!(take(3));
+        assert!(!take(4), "it comes again");
         assert!(deliveries.next().is_none(), "not beside itself");
         deliveries.end(first);
         let again = deliveries.next().unwrap();

@@ -216,7 +216,7 @@ impl Dispatcher {
                 sprint,
                 weave,
                 ..
-            }) => self.not_woven((repo, *sprint), *weave).await,
+            }) => self.not_woven(repo, *sprint, *weave).await,
             Action::Repo(RepoAction::Unlabel { .. }) => Ok(None),
             Action::Repo(RepoAction::OpenIssue { job, .. } | RepoAction::PutLabel { job, .. }) => {
                 self.no_longer_proposes(job).await

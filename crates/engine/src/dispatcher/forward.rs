@@ -30,7 +30,7 @@ impl Dispatcher {
             ..found.value
         };
         let mut unit = self.backend.unit();
-        unit.save_due((name, due), &account, Some(found.version));
+        unit.save_due(name, due, &account, Some(found.version));
         ignore_conflict(self.backend.commit(unit).await)
     }
 

@@ -99,7 +99,7 @@ impl Dispatcher {
                 self.repository_must_be_meant(&source).await?;
                 self.take_issue(&issue, &source).await
             }
-            (None, Some(label)) => self.sweep_issues(repo, (&source, label)).await,
+            (None, Some(label)) => self.sweep_issues(repo, &source, label).await,
             (None, None) => {
                 // Its row would stay due for ever.
                 self.backend.end_of_source::<Intake>(repo).await?;
@@ -117,13 +117,14 @@ impl Dispatcher {
     async fn sweep_issues(
         &self,
         repo: &RepoName,
-        (source, label): (&Source, &IntakeLabel),
+        source: &Source,
+        label: &IntakeLabel,
     ) -> Result<(), Error> {
         let found = self.backend.store.get_or_initial::<Intake>(repo).await?;
         let now = self.backend.now();
         let outcome = match source.paused {
             true => None,
-            false => Some(self.swept(repo, (source, label), &found.value).await),
+            false => Some(self.swept(repo, source, label, &found.value).await),
         };
         let has_webhooks = self.has_webhooks(repo, now).await?;
         let next = match outcome {
@@ -152,7 +153,8 @@ impl Dispatcher {
     async fn swept(
         &self,
         repo: &RepoName,
-        (source, label): (&Source, &IntakeLabel),
+        source: &Source,
+        label: &IntakeLabel,
         intake: &Intake,
     ) -> Result<(Option<Timestamp>, IntakeCounts), Error> {
         let changed = match intake.since(label) {
@@ -247,7 +249,7 @@ impl Dispatcher {
     pub(super) async fn read_issue(&self, issue: &IssueRef) -> Result<(), Error> {
         let read_at = self.backend.now();
         let kept = match self.readers.issues.issue(issue).await {
-            Ok(facts) => ReadIssue::of(&facts, read_at),
+            Ok(facts) => ReadIssue::from_facts(&facts, read_at),
             Err(failure) => ReadIssue::failed(&failure, read_at),
         };
         let mut unit = self.backend.unit();

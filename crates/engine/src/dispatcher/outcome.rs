@@ -28,21 +28,12 @@ impl Dispatcher {
         source: &Source,
     ) -> Result<(), Error> {
         match &effect.action {
-            Action::CreateSession { job, attempt } => {
-                self.apply_create(unit, (job, *attempt), outcome, source)
-                    .await
-            }
-            Action::Say { session, cause, .. } => {
-                self.apply_said(unit, (session, cause), (effect, outcome), source)
-                    .await
-            }
+            Action::CreateSession { .. } => self.apply_create(unit, effect, outcome, source).await,
+            Action::Say { .. } => self.apply_said(unit, effect, outcome, source).await,
             Action::ApprovePlan { session, .. } => {
-                self.apply_approved(unit, session, (effect, outcome)).await
+                self.apply_approved(unit, session, effect, outcome).await
             }
-            Action::Merge { pull, .. } => {
-                self.apply_merge(unit, pull, (effect, outcome), source)
-                    .await
-            }
+            Action::Merge { .. } => self.apply_merge(unit, effect, outcome, source).await,
             Action::ClosePull { pull } => {
                 if *outcome == EffectOutcome::Done {
                     read_back(unit, pull);
@@ -50,18 +41,9 @@ impl Dispatcher {
                 Ok(())
             }
             Action::Repo(RepoAction::Propose { job, .. }) => {
-                self.apply_proposed(unit, job, (effect, outcome)).await
+                self.apply_proposed(unit, job, effect, outcome).await
             }
-            Action::Repo(RepoAction::Weave {
-                job,
-                repo,
-                sprint,
-                weave,
-            }) => {
-                let about = (repo, *sprint, *weave);
-                self.apply_weave(unit, (job, about), (effect, outcome))
-                    .await
-            }
+            Action::Repo(RepoAction::Weave { .. }) => self.apply_weave(unit, effect, outcome).await,
             Action::Archive { .. }
             | Action::MarkReady { .. }
             | Action::UpdateBranch { .. }
@@ -83,7 +65,8 @@ impl Dispatcher {
         &self,
         unit: &mut UnitOfWork,
         id: &JobId,
-        (effect, outcome): (&Effect, &EffectOutcome),
+        effect: &Effect,
+        outcome: &EffectOutcome,
     ) -> Result<(), Error> {
         let Some(found) = self.backend.store.job(id).await? else {
             return Ok(());
@@ -112,15 +95,18 @@ impl Dispatcher {
     async fn apply_create(
         &self,
         unit: &mut UnitOfWork,
-        (id, attempt): (&JobId, u32),
+        effect: &Effect,
         outcome: &EffectOutcome,
         source: &Source,
     ) -> Result<(), Error> {
+        let Action::CreateSession { job: id, attempt } = &effect.action else {
+            return Ok(());
+        };
         let Some(found) = self.backend.store.job(id).await? else {
             return Ok(());
         };
-        if found.value.attempt != attempt {
-            let late = (attempt, outcome);
+        if found.value.attempt != *attempt {
+            let late = (*attempt, outcome);
             return self.apply_late_create(unit, &found, late, source).await;
         }
         let now = self.backend.now();
@@ -138,12 +124,12 @@ impl Dispatcher {
                     // The job does not record that its session was created.
                     let slots = self.backend.store.slots(&found.value.account).await?;
                     let next = slots.value.created(id, now);
-                    keep(unit, (&slots, &next));
+                    keep(unit, &slots, &next);
                 }
                 match &owner {
                     // It was adopted when this job was over.
                     Some(other) if other != id => {
-                        let made = (&view.id, attempt);
+                        let made = (&view.id, *attempt);
                         job::session_found(&found.value, made, Some(other), &source.timing)
                     }
                     Some(_) | None => job::created(&found.value, view, now, &source.timing),
@@ -190,7 +176,7 @@ impl Dispatcher {
                 _,
             ) => slots.not_created(&job.id),
         };
-        keep(unit, (&found, &next));
+        keep(unit, &found, &next);
         Ok(())
     }
 
@@ -216,7 +202,8 @@ impl Dispatcher {
         &self,
         unit: &mut UnitOfWork,
         session: &SessionId,
-        (effect, outcome): (&Effect, &EffectOutcome),
+        effect: &Effect,
+        outcome: &EffectOutcome,
     ) -> Result<(), Error> {
         match outcome {
             EffectOutcome::Failed(_) => self.apply_gave_up(unit, session, effect).await,
@@ -257,14 +244,9 @@ impl Dispatcher {
         source: &Source,
     ) -> Result<(), Error> {
         match &effect.action {
-            Action::Say { session, cause, .. } => {
-                self.apply_said(
-                    unit,
-                    (session, cause),
-                    (effect, &EffectOutcome::Done),
-                    source,
-                )
-                .await
+            Action::Say { .. } => {
+                self.apply_said(unit, effect, &EffectOutcome::Done, source)
+                    .await
             }
             Action::CreateSession { .. }
             | Action::ApprovePlan { .. }
@@ -284,10 +266,13 @@ impl Dispatcher {
     async fn apply_said(
         &self,
         unit: &mut UnitOfWork,
-        (session, cause): (&SessionId, &str),
-        (effect, outcome): (&Effect, &EffectOutcome),
+        effect: &Effect,
+        outcome: &EffectOutcome,
         source: &Source,
     ) -> Result<(), Error> {
+        let Action::Say { session, cause, .. } = &effect.action else {
+            return Ok(());
+        };
         // A message that may have arrived wakes the session like one that did: its next message must be seen before
         // its job is over.
         let maybe = matches!(effect.state, EffectState::Unknown { .. });
@@ -311,10 +296,16 @@ impl Dispatcher {
     async fn apply_merge(
         &self,
         unit: &mut UnitOfWork,
-        reference: &PullRef,
-        (effect, outcome): (&Effect, &EffectOutcome),
+        effect: &Effect,
+        outcome: &EffectOutcome,
         source: &Source,
     ) -> Result<(), Error> {
+        let Action::Merge {
+            pull: reference, ..
+        } = &effect.action
+        else {
+            return Ok(());
+        };
         let input = match outcome {
             EffectOutcome::Merged(commit) => Input::Merged {
                 commit: commit.clone(),
@@ -379,7 +370,7 @@ fn read_back(unit: &mut UnitOfWork, reference: &PullRef) {
 }
 
 /// Saves changed slots, and lets the next job have its turn.
-fn keep(unit: &mut UnitOfWork, (found, next): (&Versioned<Slots>, &Slots)) {
+fn keep(unit: &mut UnitOfWork, found: &Versioned<Slots>, next: &Slots) {
     let place = IndexEntry::due(Some(unit.now() + OUTBOX_GRACE));
     unit.put(keys::slots(&next.account), next, Some(found.version), place);
     let account = next.account.clone();

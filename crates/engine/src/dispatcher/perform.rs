@@ -65,8 +65,8 @@ impl Dispatcher {
                 title,
                 ..
             } => {
-                let how = (*method, title.as_deref());
-                let merged = self.writers.pulls.merge(pull, sha, how).await;
+                let pulls = &self.writers.pulls;
+                let merged = pulls.merge(pull, sha, *method, title.as_deref()).await;
                 merged.map_or_else(EffectOutcome::Failed, EffectOutcome::Merged)
             }
             Action::MarkReady { pull, node_id, .. } => {

@@ -53,7 +53,7 @@ impl Dispatcher {
                         .await?;
                     false
                 }
-                None => self.go_on(&found, place, (&source, &mut trees)).await?,
+                None => self.go_on(&found, place, &source, &mut trees).await?,
             };
             if !goes_on {
                 return Ok(());
@@ -67,13 +67,14 @@ impl Dispatcher {
         &self,
         found: &Versioned<Pipeline>,
         place: usize,
-        (source, trees): (&Source, &mut TreeCache),
+        source: &Source,
+        trees: &mut TreeCache,
     ) -> Result<bool, Error> {
         let step = &found.value.steps[place];
         let mut unit = self.backend.unit();
         let (input, hindrance) = match step.state {
             StepState::Pending => {
-                let planned = self.plan(&found.value, place, (source, &mut *trees));
+                let planned = self.plan(&found.value, place, source, trees);
                 match Box::pin(planned).await? {
                     Ok(plan) => (Input::Planned(plan), None),
                     Err(hindrance) => {
@@ -85,7 +86,7 @@ impl Dispatcher {
                 }
             }
             StepState::Running { .. } | StepState::WaitingMerge { .. } => {
-                let created = self.create_members(&found.value, place, (source, &mut *trees));
+                let created = self.create_members(&found.value, place, source, trees);
                 let (refused, hindrance) = Box::pin(created).await?;
                 (self.sights(step, &refused).await?, hindrance)
             }
@@ -105,7 +106,7 @@ impl Dispatcher {
         let decided = &next.steps[place];
         match step.state {
             StepState::Pending => {
-                let noted = self.note_planning(&mut unit, (&next, decided), trees);
+                let noted = self.note_planning(&mut unit, &next, decided, trees);
                 if !Box::pin(noted).await? {
                     return Ok(true);
                 }
@@ -115,7 +116,7 @@ impl Dispatcher {
             | StepState::Done { .. }
             | StepState::Skipped { .. }
             | StepState::Failed { .. } => {
-                let ends = self.call_planned(&mut unit, &next, (step, decided));
+                let ends = self.call_planned(&mut unit, &next, step, decided);
                 Box::pin(ends).await?;
             }
         }
@@ -142,7 +143,7 @@ impl Dispatcher {
         if is_same && is_due_kept(found.due, due, now) {
             return Ok(false);
         }
-        unit.save_at(&next.id, &next, (Some(found.version), due));
+        unit.save_at(&next.id, &next, Some(found.version), due);
         self.announce(&mut unit, source, news).await?;
         match self.backend.commit(unit).await {
             Err(error) if error.is_conflict() => Ok(true),
@@ -196,11 +197,11 @@ impl Dispatcher {
         let now = self.backend.now();
         let next = pipeline::ended(run, &sights, now);
         let mut unit = self.backend.unit();
-        for steps in run.steps.iter().zip(&next.steps) {
-            self.call_planned(&mut unit, &next, steps).await?;
+        for (before, after) in run.steps.iter().zip(&next.steps) {
+            self.call_planned(&mut unit, &next, before, after).await?;
         }
         let due = pipeline::due(&next, now);
-        unit.save_at(&next.id, &next, (Some(found.version), due));
+        unit.save_at(&next.id, &next, Some(found.version), due);
         ignore_conflict(self.backend.commit(unit).await)
     }
 

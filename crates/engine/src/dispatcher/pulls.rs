@@ -102,10 +102,7 @@ impl Dispatcher {
             },
         };
         let facts = match &found {
-            Some(found) => {
-                self.facts_of_ours(&source, (found, wakeup), reading)
-                    .await?
-            }
+            Some(found) => self.facts_of_ours(&source, found, wakeup, reading).await?,
             None => self.facts_of(&source, reference, reading).await?,
         };
         let Some(found) = self.ours(reference, found, &candidates, &facts).await? else {
@@ -146,7 +143,8 @@ impl Dispatcher {
     async fn facts_of_ours(
         &self,
         source: &Source,
-        (found, wakeup): (&Versioned<TrackedPull>, &PullWakeup<'_>),
+        found: &Versioned<TrackedPull>,
+        wakeup: &PullWakeup<'_>,
         whole: Reading,
     ) -> Result<PullFacts, Error> {
         let pull = &found.value.pull;
@@ -185,7 +183,7 @@ impl Dispatcher {
         let (usual, source) = (source, &*source.for_job(&job));
         let mut pull = pull.clone();
         let mut checked = facts.clone();
-        self.put_own_checks((&job, &mut pull), &mut checked, usual)
+        self.put_own_checks(&job, &mut pull, &mut checked, usual)
             .await?;
         let (pull, facts) = (&pull, &checked);
         let mut outside = self.outside(pull, &job, facts, source).await?;
@@ -217,7 +215,7 @@ impl Dispatcher {
             .await?;
         let route = self.backend.route(&job).await?;
         let version = Some(found.version).filter(|version| *version > 0);
-        self.link_job(&mut unit, &job, (&step, &source.timing))
+        self.link_job(&mut unit, &job, &step, &source.timing)
             .await?;
         self.backend
             .save_pull(&mut unit, version, (&step, Some(facts.read_at)), &route)
@@ -281,7 +279,8 @@ impl Dispatcher {
         &self,
         unit: &mut UnitOfWork,
         job: &Job,
-        (step, timing): (&Step<pull::Pull>, &Timing),
+        step: &Step<pull::Pull>,
+        timing: &Timing,
     ) -> Result<(), Error> {
         let Phase::Watching(watch) = &job.phase else {
             return Ok(());
@@ -306,7 +305,8 @@ impl Dispatcher {
         &self,
         repo: &RepoName,
         sha: &CommitSha,
-        (received_at, news): (Timestamp, DeliveryHint),
+        received_at: Timestamp,
+        news: DeliveryHint,
     ) -> Result<(), Error> {
         for found in self.backend.store.open_pulls().await? {
             let pull = &found.value.pull;

@@ -84,7 +84,7 @@ impl Dispatcher {
             if !known.iter().any(|known| known.value.log == *log) {
                 let repair = RedeliveryState::new(log.clone());
                 let mut unit = self.backend.unit();
-                unit.save_due((log, self.backend.now()), &repair, None);
+                unit.save_due(log, self.backend.now(), &repair, None);
                 ignore_conflict(self.backend.commit(unit).await)?;
             }
         }
@@ -143,7 +143,7 @@ impl Dispatcher {
     ) -> Result<(), Error> {
         let log = &look.repair.log;
         let mut unit = self.backend.unit();
-        unit.save_due((log, look.due), &look.repair, Some(found.version));
+        unit.save_due(log, look.due, &look.repair, Some(found.version));
         if self.backend.try_commit(unit).await? {
             self.ask_again(log, &look.ask).await?;
         }
@@ -157,7 +157,7 @@ impl Dispatcher {
         due: Timestamp,
     ) -> Result<(), Error> {
         let mut unit = self.backend.unit();
-        unit.save_due((&repair.log, due), repair, Some(found.version));
+        unit.save_due(&repair.log, due, repair, Some(found.version));
         ignore_conflict(self.backend.commit(unit).await)
     }
 
@@ -198,8 +198,8 @@ impl Dispatcher {
                 answers.not_asked.push(failed.clone());
                 continue;
             }
-            let delivery = (failed.hook, failed.id);
-            match self.writers.hooks.redeliver(log, delivery).await {
+            let asked_again = self.writers.hooks.redeliver(log, failed.hook, failed.id);
+            match asked_again.await {
                 Ok(()) => asked += 1,
                 Err(failure) => answers.note(failed, failure),
             }

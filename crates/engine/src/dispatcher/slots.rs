@@ -149,16 +149,18 @@ impl Dispatcher {
 
     /// Whether a job may start. Before it has to wait, the recorded holders of slots are verified.
     async fn admission(&self, job: &Job, room: &mut SlotRoom) -> Result<Admission, Error> {
-        let within = (room.limits, room.now);
-        let mut admission = admit(&room.slots, &job.id, within);
+        let (limits, now) = (room.limits, room.now);
+        let (slots, others) = &room.slots;
+        let mut admission = admit(slots, others, &job.id, limits, now);
         while is_taken(&admission)
             && let Some(more) = room.doubt.more()
         {
             room.doubt = more;
             let store = &self.backend.store;
             let held = store.slots_held(&job.account, more, room.now).await?;
-            room.slots = (held, BTreeSet::new());
-            admission = admit(&room.slots, &job.id, within);
+            let no_others = BTreeSet::new();
+            admission = admit(&held, &no_others, &job.id, limits, now);
+            room.slots = (held, no_others);
         }
         Ok(admission)
     }
@@ -271,9 +273,11 @@ impl Dispatcher {
 
 /// Whether a job may start, given the slots and other possible holders.
 fn admit(
-    (slots, others): &(Versioned<Slots>, BTreeSet<JobId>),
+    slots: &Versioned<Slots>,
+    others: &BTreeSet<JobId>,
     job: &JobId,
-    (limits, now): (Limits, Timestamp),
+    limits: Limits,
+    now: Timestamp,
 ) -> Admission {
     let mut all = slots.value.clone();
     for other in others {

@@ -35,7 +35,7 @@ enum Progress {
 }
 
 impl Progress {
-    fn of(is_changed: bool) -> Self {
+    fn from_change(is_changed: bool) -> Self {
         match is_changed {
             true => Self::Changed,
             false => Self::Through(None),
@@ -68,12 +68,12 @@ impl Dispatcher {
         if self.hold(&source).await?.is_some() {
             // Nothing begins now; the row is due again.
             let held = sprint::held(&found.value, self.backend.now());
-            self.save_sprint(found, (held, None)).await?;
+            self.save_sprint(found, held, None).await?;
             return Ok(false);
         }
         if found.value.held_at.is_some() {
             let resumed = sprint::resumed(&found.value, self.backend.now());
-            return self.save_sprint(found, (resumed, None)).await;
+            return self.save_sprint(found, resumed, None).await;
         }
         Box::pin(self.go_on_with(found, &source)).await
     }
@@ -114,7 +114,7 @@ impl Dispatcher {
             next = sprint::apply(&found.value, &Input::Seen(sights), now);
         }
         let is_integrating = next.state == SprintState::Integrating;
-        let changed = self.save_sprint(found, (next.clone(), soon)).await?;
+        let changed = self.save_sprint(found, next.clone(), soon).await?;
         if !changed && is_integrating {
             self.ask_for_weave(&next, source).await?;
         }
@@ -125,7 +125,8 @@ impl Dispatcher {
     async fn save_sprint(
         &self,
         found: &Versioned<Sprint>,
-        (next, soon): (Sprint, Option<jiff::Timestamp>),
+        next: Sprint,
+        soon: Option<jiff::Timestamp>,
     ) -> Result<bool, Error> {
         let now = self.backend.now();
         let due = match next.is_over() {
@@ -139,7 +140,7 @@ impl Dispatcher {
         }
         let mut unit = self.backend.unit();
         let id = (next.repo.clone(), next.number);
-        unit.save_at(&id, &next, (Some(found.version), due));
+        unit.save_at(&id, &next, Some(found.version), due);
         for number in sprint::released(&found.value, &next) {
             unit.enqueue_hint(reading(pull_of(&next, number)));
         }
@@ -153,7 +154,7 @@ impl Dispatcher {
         let now = self.backend.now();
         let decided = |so_far: Sprint, input: &Input| sprint::apply(&so_far, input, now);
         let next = inputs.iter().fold(found.value.clone(), decided);
-        self.save_sprint(found, (next, None)).await
+        self.save_sprint(found, next, None).await
     }
 
     /// What a sprint can see of its members.
@@ -218,8 +219,7 @@ impl Dispatcher {
             return Ok(false);
         }
         // What cannot be read is not known to be foreign, and holds up nothing else.
-        let place = (&sprint.repo, sprint.number);
-        let is_weave = is_weave_of(&*self.readers.git, place, head).await;
+        let is_weave = is_weave_of(&*self.readers.git, &sprint.repo, sprint.number, head).await;
         Ok(is_weave.is_ok_and(|is_weave| !is_weave))
     }
 

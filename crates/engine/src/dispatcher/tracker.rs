@@ -6,7 +6,7 @@ use domain::failure::{Failure, FailureClass};
 
 use super::Dispatcher;
 use crate::backend::{Error, UnitOfWork};
-use crate::ports::IssueComment;
+use crate::ports::{AwaitedRun, IssueComment};
 
 /// The hidden marker of our one comment on an issue.
 const MARKER: &str = "gaffer-delivery";
@@ -77,7 +77,7 @@ impl Dispatcher {
             Some(comment) if says(&comment, text) => Ok(()),
             Some(comment) => {
                 issues
-                    .edit_comment(&issue.repo, comment.id, (text, MARKER))
+                    .edit_comment(&issue.repo, comment.id, text, MARKER)
                     .await
             }
             None => issues.comment(issue, text, MARKER).await,
@@ -105,8 +105,13 @@ impl Dispatcher {
                 merge,
                 ..
             } => {
-                let awaited = (*since, merge.as_ref());
-                let run = issues.workflow_run(repo, (file, branch), awaited).await?;
+                let awaited = AwaitedRun {
+                    file,
+                    branch,
+                    since: *since,
+                    merge: merge.as_ref(),
+                };
+                let run = issues.workflow_run(repo, awaited).await?;
                 Ok(run != ProviderReport::Nothing)
             }
         }

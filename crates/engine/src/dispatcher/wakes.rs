@@ -90,10 +90,9 @@ impl Dispatcher {
     /// Shows a notice to a person, who has nothing to acknowledge.
     async fn show(&self, wake: &Wake, notify: Notify) -> Result<Delivered, Failure> {
         let notice = wake.notice();
-        let shown = (notify, &notice);
         let agents = &self.writers.agents;
         let delivered = agents
-            .notify(&wake.agent, shown, self.backend.now())
+            .notify(&wake.agent, notify, &notice, self.backend.now())
             .await?;
         Ok(match delivered {
             Delivered::Accepted => Delivered::Acknowledged,

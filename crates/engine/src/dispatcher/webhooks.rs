@@ -29,8 +29,8 @@ impl Dispatcher {
                     self.pull(&wakeup).await?;
                 }
                 (None, Some(sha)) => {
-                    let heard = (hooked.received_at, hooked.news);
-                    self.commit_moved(&repo, sha, heard).await?;
+                    self.commit_moved(&repo, sha, hooked.received_at, hooked.news)
+                        .await?;
                 }
                 (None, None) => {}
             }
@@ -41,7 +41,8 @@ impl Dispatcher {
     /// Reads an issue that a webhook names, in every source that means this very repository.
     pub(super) async fn handle_issue_webhook(
         &self,
-        (named, number): (&RepoName, Option<u64>),
+        named: &RepoName,
+        number: Option<u64>,
         webhook: IssueWebhook,
     ) -> Result<(), Error> {
         for repo in self.sources_of(named, webhook.repo_id).await? {

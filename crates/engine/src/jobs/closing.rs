@@ -53,9 +53,7 @@ impl Backend {
             let step = job::leave(&found.value, self.now());
             let mut unit = self.unit();
             self.save_job(&mut unit, Some(&found), &step).await?;
-            let over = self
-                .withdraw_at_end(&mut unit, (&found.value, &step))
-                .await?;
+            let over = self.withdraw_at_end(&mut unit, &found.value, &step).await?;
             if !self.try_commit(unit).await? {
                 return Ok(None);
             }

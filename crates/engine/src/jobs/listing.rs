@@ -8,9 +8,9 @@ use domain::job::Job;
 use jiff::Timestamp;
 
 use crate::backend::{Backend, Error};
+use crate::job_state::state_of;
 use crate::keys;
 use crate::ports::PageToken;
-use crate::status::state_of;
 use crate::store::decode;
 
 /// Jobs read at once while listing.
@@ -86,7 +86,7 @@ impl FromStr for JobsCursor {
 pub struct JobQuery {
     /// Only jobs of this repository.
     pub repo: Option<RepoName>,
-    /// Only jobs in one of these states, in the words of [`STATES`](crate::status::STATES); in any when empty.
+    /// Only jobs in one of these states, in the words of [`STATES`](crate::job_state::STATES); in any when empty.
     pub states: Vec<&'static str>,
 }
 

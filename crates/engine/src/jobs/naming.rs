@@ -34,7 +34,7 @@ impl Backend {
     /// Finds the job that a name means: the id of a job or of a session, the beginning of a job's id, `latest`, or a pull request.
     pub async fn find(&self, name: &str) -> Result<JobRef, Error> {
         let missing = || no_such("job", name);
-        let of = |job, session| JobRef {
+        let job_ref = |job, session| JobRef {
             job,
             session,
             by: None,
@@ -42,16 +42,16 @@ impl Backend {
         match name.parse::<JobName>().map_err(|_| missing())? {
             JobName::Job(job) => {
                 self.must_job(&job).await?;
-                Ok(of(job, None))
+                Ok(job_ref(job, None))
             }
             JobName::Latest => {
                 let newest = self.list_jobs(&JobQuery::default(), None, 1).await?.jobs;
                 let newest = newest.into_iter().next().ok_or_else(missing)?;
-                Ok(of(newest.id, None))
+                Ok(job_ref(newest.id, None))
             }
             JobName::Pull(pull) => {
                 let found = self.store.pull(&pull).await?.ok_or_else(missing)?;
-                Ok(of(found.value.pull.job, None))
+                Ok(job_ref(found.value.pull.job, None))
             }
             JobName::Word(word) => self.resolve(word).await?.ok_or_else(missing),
         }

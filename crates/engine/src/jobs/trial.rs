@@ -39,7 +39,7 @@ impl Backend {
         let id = event.id.clone();
         let pk = keys::wake(&agent.name, &id).pk;
         let wake = Wake::new(event, agent.name.clone(), None, unit.now());
-        unit.put_new_wake((&pk, agent), wake);
+        unit.put_new_wake(&pk, agent, wake);
         self.commit(unit).await?;
         Ok(id)
     }

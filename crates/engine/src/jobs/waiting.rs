@@ -36,8 +36,7 @@ impl Backend {
         within: Duration,
     ) -> Result<Option<ReadArtifacts>, Error> {
         let work = Work::Artifacts { id: id.clone() };
-        let asked = (keys::artifacts(id), work);
-        self.read_for(id, asked, within).await
+        self.read_for(id, keys::artifacts(id), work, within).await
     }
 
     /// A further piece of the last read patch, with the rest of that reading; `None` where there is no such piece.
@@ -70,8 +69,8 @@ impl Backend {
             id: id.clone(),
             after: cursor.to_string(),
         };
-        let asked = (conversation_key(id, cursor), work);
-        self.read_for(id, asked, within).await
+        self.read_for(id, conversation_key(id, cursor), work, within)
+            .await
     }
 
     /// Requests a read of a job's session and waits for it, at most `within`; `None` when it is not done by then.
@@ -84,28 +83,30 @@ impl Backend {
             id: id.clone(),
             pushed_at: None,
         };
-        self.read_for(id, (keys::session_check(id), look), within)
+        self.read_for(id, keys::session_check(id), look, within)
             .await
     }
 
     /// What is read under a key: what was read just now, else what a message has read, awaited at most `within`.
     pub(crate) async fn fresh<T: DeserializeOwned + Dated + Send>(
         &self,
-        (key, work): (Key, Work),
+        key: Key,
+        work: Work,
         within: Duration,
     ) -> Result<Option<T>, Error> {
         let just_now = plus(self.now(), -SEEN_JUST_NOW);
         let last = self.store.read::<T>(&key).await?.map(|last| last.value);
         match last.filter(|last| last.read_at() > just_now) {
             Some(last) => Ok(Some(last)),
-            None => self.read_anew((key, work), within).await,
+            None => self.read_anew(key, work, within).await,
         }
     }
 
     /// What a message reads from now on, awaited at most `within`: what was read before may have changed since.
     pub(crate) async fn read_anew<T: DeserializeOwned + Dated + Send>(
         &self,
-        (key, work): (Key, Work),
+        key: Key,
+        work: Work,
         within: Duration,
     ) -> Result<Option<T>, Error> {
         let since = self.now();
@@ -120,7 +121,8 @@ impl Backend {
     pub(crate) async fn read_for<T: DeserializeOwned + Dated + Send>(
         &self,
         id: &JobId,
-        (key, work): (Key, Work),
+        key: Key,
+        work: Work,
         within: Duration,
     ) -> Result<Option<T>, Error> {
         let just_now = plus(self.now(), -SEEN_JUST_NOW);

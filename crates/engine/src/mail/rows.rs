@@ -64,7 +64,8 @@ impl Backend {
         &self,
         repo: &RepoName,
         persona: &PersonaName,
-        (wanted, limit): (impl Fn(&Message) -> bool, usize),
+        wanted: impl Fn(&Message) -> bool,
+        limit: usize,
     ) -> Result<Vec<Message>, Error> {
         let mut messages: Vec<Message> = Vec::new();
         self.each_mail_row(repo, &keys::mail_box_of(persona), |record| {
@@ -80,7 +81,8 @@ impl Backend {
     pub(crate) async fn unread_between(
         &self,
         repo: &RepoName,
-        (after, until): (Option<Timestamp>, Timestamp),
+        after: Option<Timestamp>,
+        until: Timestamp,
     ) -> Result<Vec<Message>, Error> {
         let is_between = |it: &Message| it.ts <= until && after.is_none_or(|after| it.ts > after);
         let is_wanted = |it: &Message| it.read_at.is_none() && !it.trashed && is_between(it);
@@ -88,10 +90,7 @@ impl Backend {
         let mut unread = Vec::new();
         for (persona, counts) in &counters.personas {
             if counts.unread > 0 && !persona.is_human() && !persona.is_own() {
-                unread.extend(
-                    self.mail_box(repo, persona, (is_wanted, usize::MAX))
-                        .await?,
-                );
+                unread.extend(self.mail_box(repo, persona, is_wanted, usize::MAX).await?);
             }
         }
         Ok(unread)

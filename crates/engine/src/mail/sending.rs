@@ -37,6 +37,16 @@ pub struct IdempotentMail {
     pub left: Vec<PersonaName>,
 }
 
+/// A message that is to be sent.
+#[derive(Clone, Copy)]
+struct SendOrder<'a> {
+    outgoing: &'a Outgoing,
+    /// Who sends it, for the record.
+    actor: &'a str,
+    /// The name under which it is sent once.
+    once: Option<&'a IdempotencyKey>,
+}
+
 /// How far a message is sent.
 #[derive(Debug, Clone, Default)]
 struct SendProgress {
@@ -68,11 +78,17 @@ impl Backend {
         &self,
         repo: &RepoName,
         outgoing: &Outgoing,
-        (actor, once): (&str, Option<&IdempotencyKey>),
+        actor: &str,
+        once: Option<&IdempotencyKey>,
     ) -> Result<Vec<SentMail>, Error> {
+        let order = SendOrder {
+            outgoing,
+            actor,
+            once,
+        };
         let mut progress = SendProgress::default();
         while !progress.is_through() {
-            let more = self.send_more(repo, outgoing, (actor, once), &progress);
+            let more = self.send_more(repo, order, &progress);
             progress = more.await?;
         }
         Ok(progress.sent)
@@ -82,8 +98,7 @@ impl Backend {
     async fn send_more(
         &self,
         repo: &RepoName,
-        outgoing: &Outgoing,
-        (actor, once): (&str, Option<&IdempotencyKey>),
+        order: SendOrder<'_>,
         so_far: &SendProgress,
     ) -> Result<SendProgress, Error> {
         let mut before: Option<(u64, String, SendProgress)> = None;
@@ -94,7 +109,7 @@ impl Backend {
             {
                 return Ok(progress);
             }
-            let stored = self.sent_before(repo, once).await?;
+            let stored = self.sent_before(repo, order.once).await?;
             let so_far = stored.unwrap_or_else(|| so_far.clone());
             if so_far.is_through() {
                 return Ok(so_far);
@@ -104,9 +119,7 @@ impl Backend {
                 counters,
                 last,
                 progress,
-            } = self
-                .try_to_send(repo, outgoing, (actor, once), so_far)
-                .await?;
+            } = self.try_to_send(repo, order, so_far).await?;
             if self.try_commit(unit).await? {
                 self.seal_when_full(repo, &counters).await;
                 return Ok(progress);
@@ -119,10 +132,14 @@ impl Backend {
     async fn try_to_send(
         &self,
         repo: &RepoName,
-        outgoing: &Outgoing,
-        (actor, once): (&str, Option<&IdempotencyKey>),
+        order: SendOrder<'_>,
         so_far: SendProgress,
     ) -> Result<Try, Error> {
+        let SendOrder {
+            outgoing,
+            actor,
+            once,
+        } = order;
         let source = self.must::<Source>(repo).await?.value;
         let found = self.store.get_or_initial::<Counters>(repo).await?;
         let mut counters = found.value;
@@ -149,7 +166,7 @@ impl Backend {
             }
             let message = added.message.message_id;
             sent.push(SentMail { message, to });
-            last = put(&mut unit, repo, (counters.events, added), None);
+            last = put(&mut unit, repo, counters.events, added, None);
         }
         unit.save(repo, &counters, Some(found.version));
         if let Some(once) = once {

@@ -138,7 +138,7 @@ impl Backend {
             .cloned()
             .collect();
         if !faults.is_empty() {
-            return Err(broken(&told(&faults)));
+            return Err(broken(&fault_summary(&faults)));
         }
         let (wanted, stored) = (boxes_of(repo, &log), self.mail_boxes(repo).await?);
         let puts = wanted
@@ -219,7 +219,7 @@ impl Backend {
         let Versioned { value, version, .. } = whole.counted.clone();
         whole.refuse_missing()?;
         let imported = mail::imported(text.as_bytes(), other, &value.seal());
-        let imported = imported.map_err(|faults| odd_import(&told(&faults)))?;
+        let imported = imported.map_err(|faults| odd_import(&fault_summary(&faults)))?;
         let all = [text.as_bytes(), &imported.text].concat();
         let log = Log::read(&all, &value.seal());
         fits(&log)?;
@@ -373,7 +373,7 @@ fn odd_import(what: &str) -> Error {
 }
 
 /// The first fault, and how many more there are.
-fn told(faults: &[Fault]) -> String {
+fn fault_summary(faults: &[Fault]) -> String {
     match faults {
         [] => String::new(),
         [only] => only.to_string(),

@@ -46,7 +46,8 @@ impl AccountCache {
         &self,
         row: &Versioned<Account>,
         step: &Step<Account>,
-        (outcome, now): (&Poll, Timestamp),
+        outcome: &Poll,
+        now: Timestamp,
     ) -> bool {
         let account = &step.aggregate;
         let is_quiet = step.events.is_empty()

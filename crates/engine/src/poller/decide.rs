@@ -34,7 +34,8 @@ impl Poller {
         &self,
         found: &Versioned<Job>,
         sight: &Observation,
-        (rules, gathered): (&Source, &mut PollData),
+        rules: &Source,
+        gathered: &mut PollData,
     ) -> Result<Step<Job>, Error> {
         let can_be_woken = self.known_awake(&found.value, rules, gathered).await?;
         let policy = rules.policy_for(can_be_woken, &found.value);
@@ -54,10 +55,11 @@ impl Poller {
         &self,
         found: &Versioned<Job>,
         sight: &Observation,
-        (rules, gathered): (&Source, &mut PollData),
+        rules: &Source,
+        gathered: &mut PollData,
     ) -> Result<(), Error> {
         let now = self.backend.now();
-        let step = self.means(found, sight, (rules, gathered)).await?;
+        let step = self.means(found, sight, rules, gathered).await?;
         let stored = self.jobs.stored(found);
         if self.jobs.keep_progress(&stored, &step, now) {
             return Ok(());

@@ -113,16 +113,16 @@ impl JobCache {
             fresh && (wanted.contains(key) || of_others(seen))
         });
         let fresh = |seen: &&CachedJob| is_within(seen.at, now, JOB_TTL);
-        let of = |member: &Member| {
+        let cached = |member: &Member| {
             let seen = all.jobs.get(&member.key).filter(fresh);
             seen.filter(|seen| seen.place == member.sort)
                 .map(CachedJob::job)
         };
-        asked.iter().map(of).collect()
+        asked.iter().map(cached).collect()
     }
 
     /// Caches what was read, and returns it with the progress since it was written.
-    fn insert(&self, (stored, place): (Versioned<Job>, String), at: Timestamp) -> Versioned<Job> {
+    fn insert(&self, stored: Versioned<Job>, place: String, at: Timestamp) -> Versioned<Job> {
         let mut all = self.all();
         let key = keys::job(&stored.value.id);
         if all.at(&key, stored.version).is_none() {
@@ -256,8 +256,7 @@ impl Poller {
             };
             let at = asked.iter().position(|member| member.key == record.key);
             if let Some(job) = at.and_then(|at| recalled.get_mut(at)) {
-                let found = (decode(&record)?, place.sort.clone());
-                *job = Some(self.jobs.insert(found, now));
+                *job = Some(self.jobs.insert(decode(&record)?, place.sort.clone(), now));
             }
         }
         Ok(recalled.into_iter().flatten().collect())

@@ -20,7 +20,8 @@ impl Poller {
     pub(super) async fn list(
         &self,
         account: &Account,
-        (wanted, sweep): (&BTreeSet<SessionId>, &Sweep),
+        wanted: &BTreeSet<SessionId>,
+        sweep: &Sweep,
         gathered: &mut PollData,
     ) -> Result<(), Failure> {
         let (mut token, mut bytes, mut sessions, mut depth) = (None, 0, 0, 0);

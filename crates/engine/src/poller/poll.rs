@@ -27,7 +27,8 @@ impl Poller {
     pub(super) async fn poll(
         &self,
         found: Versioned<Account>,
-        (until, others): (Timestamp, OtherPollers),
+        until: Timestamp,
+        others: OtherPollers,
     ) -> Result<Option<Timestamp>, Error> {
         let account = &self.accounts.get(&found);
         let jobs = self.watched(&account.name, others).await?;
@@ -71,9 +72,8 @@ impl Poller {
         };
         let now = self.backend.now();
         let step = account::polled(&learned, &outcome, now);
-        let seen = (&outcome, now);
         // Alone, the row is written only when another process could need it.
-        if others == OtherPollers::Excluded && self.accounts.keep(&found, &step, seen) {
+        if others == OtherPollers::Excluded && self.accounts.keep(&found, &step, &outcome, now) {
             return Ok(Some(step.aggregate.next_poll));
         }
         self.save_poll(found.version, learned, step, &mut outcome)
@@ -140,11 +140,11 @@ impl Poller {
         gathered.resting = self.resting(account, jobs, gathered).await?;
         let wanted: BTreeSet<SessionId> = &watched - &gathered.resting;
         let sweep = self.sweep(account, jobs);
-        gathered.counters = sweep.marked(&account.counters, (false, self.backend.now()));
+        gathered.counters = sweep.marked(&account.counters, false, self.backend.now());
         let listing = || cadence::read_mode(&account.list, wanted.len() as u64) == ReadMode::List;
         // A duplicate may appear after its job has ended, so a sweep needs no watched session.
         if sweep.lists || !wanted.is_empty() && listing() {
-            match self.list(account, (&wanted, &sweep), gathered).await {
+            match self.list(account, &wanted, &sweep, gathered).await {
                 Err(failure) if !is_about_the_account(failure.class) => {
                     // Lists can be too heavy to be answered while single sessions are not: those are read until the next sweep.
                     tracing::warn!(%failure, account = %account.name, "the sessions cannot be listed; reading them one by one");
@@ -157,7 +157,7 @@ impl Poller {
         self.look_at_each(account, jobs, gathered).await?;
         if sweep.links {
             self.remind_of_pulls(jobs).await?;
-            gathered.counters = sweep.marked(&account.counters, (true, self.backend.now()));
+            gathered.counters = sweep.marked(&account.counters, true, self.backend.now());
         }
         if watched.is_empty() && !sweep.lists {
             // Nothing to watch: the key is still proved to work, with the smallest question there is.
@@ -219,7 +219,7 @@ impl Poller {
                     self.jobs.was_read(&found.value);
                 }
                 let rules = self.rules_in_poll(&found.value, gathered).await?;
-                self.decide(found, &seen.sight, (&rules, gathered)).await?;
+                self.decide(found, &seen.sight, &rules, gathered).await?;
                 gathered.answered += 1;
             }
         }

@@ -41,7 +41,8 @@ impl Sweep {
     pub(super) fn marked(
         &self,
         before: &PollCounters,
-        (came_to_links, now): (bool, Timestamp),
+        came_to_links: bool,
+        now: Timestamp,
     ) -> PollCounters {
         let mark = |last: Option<Timestamp>, done: bool| {
             let begun = last.unwrap_or(now);

@@ -52,7 +52,8 @@ pub trait AgentsWrite: Send + Sync {
     async fn notify(
         &self,
         name: &AgentName,
-        (notify, notice): (Notify, &Notice),
+        notify: Notify,
+        notice: &Notice,
         at: Timestamp,
     ) -> Result<Delivered, Failure>;
 }

@@ -9,6 +9,15 @@ use weave::tree::{BlobId, Entry, Mode};
 
 pub use scaffold::commits::CommitLine;
 
+/// Two commits that are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CommitRange<'a> {
+    /// The one that is compared with.
+    pub base: &'a CommitSha,
+    /// The one whose changes are meant.
+    pub head: &'a CommitSha,
+}
+
 /// What a head has that its base lacks, since they parted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comparison {
@@ -76,14 +85,14 @@ pub trait GitRead: Send + Sync {
     async fn compare(
         &self,
         repo: &RepoName,
-        (base, head): (&CommitSha, &CommitSha),
+        between: CommitRange<'_>,
     ) -> Result<Comparison, Failure>;
 
     /// The newest commit that two have in common. `NotFound` where one is missing or they have none.
     async fn merge_base(
         &self,
         repo: &RepoName,
-        between: (&CommitSha, &CommitSha),
+        between: CommitRange<'_>,
     ) -> Result<CommitSha, Failure>;
 
     /// Every file, link and submodule of a commit, without contents. `Garbled` when they are not listed to the end, or are more
@@ -94,12 +103,12 @@ pub trait GitRead: Send + Sync {
         commit: &CommitSha,
     ) -> Result<weave::tree::Tree, Failure>;
 
-    /// The diff from one commit to another that builds on it, without the bytes of binaries; none where it is larger than GitHub
+    /// The diff from a base to a head that builds on it, without the bytes of binaries; none where it is larger than GitHub
     /// gives one.
     async fn diff(
         &self,
         repo: &RepoName,
-        between: (&CommitSha, &CommitSha),
+        between: CommitRange<'_>,
     ) -> Result<Option<Vec<u8>>, Failure>;
 
     /// The bytes of a blob.
@@ -237,7 +246,7 @@ pub trait GitWrite: Send + Sync {
     async fn open_pull(&self, repo: &RepoName, pull: &NewPull) -> Result<PullRef, Failure>;
 
     /// Gives a pull request another title and body.
-    async fn edit_pull(&self, pull: &PullRef, (title, body): (&str, &str)) -> Result<(), Failure>;
+    async fn edit_pull(&self, pull: &PullRef, title: &str, body: &str) -> Result<(), Failure>;
 
     /// Takes a label off a pull request; one that is not on it counts as taken off.
     async fn unlabel(&self, pull: &PullRef, label: &str) -> Result<(), Failure>;
@@ -258,6 +267,7 @@ pub trait GitWrite: Send + Sync {
         &self,
         repo: &RepoName,
         name: &str,
-        (colour, description): (&str, &str),
+        colour: &str,
+        description: &str,
     ) -> Result<(), Failure>;
 }

@@ -28,6 +28,7 @@ pub trait HooksWrite: Send + Sync {
     async fn redeliver(
         &self,
         log: &Log,
-        delivery: (Option<HookId>, DeliveryId),
+        hook: Option<HookId>,
+        id: DeliveryId,
     ) -> Result<(), Failure>;
 }

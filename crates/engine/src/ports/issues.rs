@@ -36,6 +36,19 @@ pub struct IssueComment {
     pub body: String,
 }
 
+/// A run of a workflow that was dispatched and is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AwaitedRun<'a> {
+    /// The file of the workflow.
+    pub file: &'a str,
+    /// The branch that it was dispatched on.
+    pub branch: &'a BranchName,
+    /// A time of ours at or after which it was dispatched.
+    pub since: Timestamp,
+    /// The merge that its commit holds, where one is named.
+    pub merge: Option<&'a CommitSha>,
+}
+
 /// Reads issues, and what deploys.
 #[async_trait]
 pub trait IssuesRead: Send + Sync {
@@ -67,13 +80,12 @@ pub trait IssuesRead: Send + Sync {
         marker: &str,
     ) -> Result<Option<IssueComment>, Failure>;
 
-    /// How the runs of a workflow go that were dispatched on a branch at or after a time of ours, and whose commit holds a
-    /// merge where one is named: `Good` once one succeeded; else `Running` while one runs; else how the newest ended.
+    /// How the runs go that may be the awaited one: `Good` once one succeeded; else `Running` while one runs; else how the newest
+    /// ended.
     async fn workflow_run(
         &self,
         repo: &RepoName,
-        (file, branch): (&str, &BranchName),
-        (since, merge): (Timestamp, Option<&CommitSha>),
+        awaited: AwaitedRun<'_>,
     ) -> Result<ProviderReport, Failure>;
 
     /// How the newest deployment of a commit to an environment goes: `Nothing` if it had failed by a time of ours at which
@@ -82,7 +94,8 @@ pub trait IssuesRead: Send + Sync {
         &self,
         repo: &RepoName,
         sha: &CommitSha,
-        (environment, failed_at): (&str, Option<Timestamp>),
+        environment: &str,
+        failed_at: Option<Timestamp>,
     ) -> Result<ProviderReport, Failure>;
 
     /// Whether checks of a commit have failed: `Bad` with their names, `Running` while some run, else `Good`. Those that
@@ -106,7 +119,8 @@ pub trait IssuesWrite: Send + Sync {
         &self,
         repo: &RepoName,
         comment: u64,
-        (text, marker): (&str, &str),
+        text: &str,
+        marker: &str,
     ) -> Result<(), Failure>;
 
     /// Closes an issue as completed; one that is closed already stays so.

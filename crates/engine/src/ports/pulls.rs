@@ -9,6 +9,8 @@ use domain::web_page::WebPage;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::git::CommitRange;
+
 /// Whether a branch may be deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BranchState {
@@ -117,19 +119,19 @@ pub trait PullsRead: Send + Sync {
     /// A branch, and how many open pull requests are based on it.
     async fn branch(&self, repo: &RepoName, branch: &BranchName) -> Result<BranchState, Failure>;
 
-    /// The paths that changed on the way to the second commit since it parted from the first. `Garbled` when GitHub does not list them all.
+    /// The paths that changed on the way to the head since it parted from the base. `Garbled` when GitHub does not list them all.
     async fn changed(
         &self,
         repo: &RepoName,
-        between: (&CommitSha, &CommitSha),
+        between: CommitRange<'_>,
     ) -> Result<Vec<String>, Failure>;
 
-    /// Whether the second commit is GitHub's own merge of a base, given by its newest commit, into the first, and nothing
-    /// else.
+    /// Whether the head is GitHub's own merge of a target, given by its newest commit, into the base, and nothing else.
     async fn is_base_merge(
         &self,
-        of: (&RepoName, &CommitSha),
-        between: (&CommitSha, &CommitSha),
+        repo: &RepoName,
+        target: &CommitSha,
+        between: CommitRange<'_>,
     ) -> Result<bool, Failure>;
 
     /// The remaining budgets, as GitHub last reported; empty before the first answer.
@@ -148,7 +150,8 @@ pub trait PullsWrite: Send + Sync {
         &self,
         pull: &PullRef,
         sha: &CommitSha,
-        how: (MergeMethod, Option<&str>),
+        method: MergeMethod,
+        title: Option<&str>,
     ) -> Result<CommitSha, Failure>;
 
     /// Marks a draft ready for review.

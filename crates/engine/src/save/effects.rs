@@ -50,7 +50,7 @@ impl Backend {
         let wished = Effect::new(action.clone(), unit.now());
         let found = self.store.effect(pk, &wished.id).await?;
         let before = found.as_ref().map(|found| &found.value);
-        let gap = self.restore_gap_of(pk, (before, action)).await?;
+        let gap = self.restore_gap_of(pk, before, action).await?;
         let (effect, version) = match found {
             None => (wished.with_initial_delay(), None),
             Some(found) => {

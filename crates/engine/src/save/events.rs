@@ -36,7 +36,7 @@ impl UnitOfWork {
     }
 
     /// Adds a new wake for an agent. One that is to be sent gets a message to the dispatcher.
-    pub(crate) fn put_new_wake(&mut self, (pk, agent): (&str, &Agent), wake: Wake) {
+    pub(crate) fn put_new_wake(&mut self, pk: &str, agent: &Agent, wake: Wake) {
         let wake = wake.by(&agent.ways());
         let key = keys::wake(&wake.agent, &wake.event.id);
         let mut place = wake_place(&wake, self.now());
@@ -129,7 +129,7 @@ impl Backend {
                 resume: route.resume.clone(),
                 ..Wake::new(event.clone(), agent.name.clone(), repo, unit.now())
             };
-            unit.put_new_wake((&pk, &agent), wake);
+            unit.put_new_wake(&pk, &agent, wake);
         }
         Ok(true)
     }

@@ -4,9 +4,9 @@ use domain::ids::PullRef;
 use domain::job::{Job, Phase};
 
 use crate::counts::CountLabel;
+use crate::job_state::state_of;
 use crate::keys;
 use crate::ports::ListKey;
-use crate::status::state_of;
 
 /// Whether a step has a job watched that was not.
 pub(super) fn begins_to_be_watched(before: Option<&Job>, job: &Job) -> bool {

@@ -36,8 +36,8 @@ impl Backend {
             number: None,
             webhook: None,
         };
-        let asked = (Intake::key(&source.repo), work);
-        let read: Option<Intake> = self.read_anew(asked, within).await?;
+        let key = Intake::key(&source.repo);
+        let read: Option<Intake> = self.read_anew(key, work, within).await?;
         Ok(read.and_then(|intake| intake.last).map(|last| last.result))
     }
 }

@@ -10,7 +10,7 @@ use domain::refusal::NotNow;
 use domain::sprint::{self, Integration, MemberState, NewSprint, Sprint, SprintMember, SprintMode};
 
 use super::choosing::chosen;
-use super::{LIST_MAX, work};
+use super::{LIST_MAX, SprintOrder, work};
 use crate::backend::{Backend, Error, IndexEntry, decide_again};
 use crate::jobs::{IdempotencyKey, IdempotentOrder, reused};
 use crate::readings::ReadPersonas;
@@ -24,17 +24,6 @@ const AHEAD_MAX: u32 = 1_000;
 
 /// Longest name of who starts one, in characters.
 const BY_CHARS_MAX: usize = 80;
-
-/// What a sprint is asked to be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SprintOrder {
-    /// The repository, which has to be a source.
-    pub repo: RepoName,
-    /// Its number; the next one without it.
-    pub number: Option<SprintNumber>,
-    /// Who takes part; all that are in the batch without any.
-    pub personas: Vec<PersonaName>,
-}
 
 /// What a sprint would be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,7 +68,7 @@ impl Backend {
     ) -> Result<SprintPlan, Error> {
         let (source, _) = self.source_of_sprint(&order.repo).await?;
         let number = self.number_of_sprint(order).await?;
-        let read = self.personas_of((&source.value, number), within).await?;
+        let read = self.personas_of(&source.value, number, within).await?;
         self.plan_sprint_as_read(order, read).await
     }
 
@@ -93,7 +82,7 @@ impl Backend {
         let number = self.number_of_sprint(order).await?;
         let (personas_at, personas) = chosen(order, &target, &read)?;
         let mode = source.value.sprints.mode(number);
-        must_have_free_branch((&order.repo, number), mode, &read)?;
+        must_have_free_branch(&order.repo, number, mode, &read)?;
         let new = NewSprint {
             repo: source.value.repo.clone(),
             number,
@@ -127,7 +116,8 @@ impl Backend {
     pub async fn start_sprint(
         &self,
         order: &SprintOrder,
-        (within, by): (Duration, &str),
+        within: Duration,
+        by: &str,
     ) -> Result<StartedSprint, Error> {
         let plan = self.plan_sprint(order, within).await?;
         self.start_planned(&plan, by, None).await
@@ -138,7 +128,8 @@ impl Backend {
         &self,
         order: &SprintOrder,
         once: &IdempotencyKey,
-        (within, by): (Duration, &str),
+        within: Duration,
+        by: &str,
     ) -> Result<StartedSprint, Error> {
         if let Some(started) = self.started_before(&order.repo, once).await? {
             return Ok(started);
@@ -225,7 +216,7 @@ impl Backend {
             let new = sprint::start(new, now)?;
             let mut unit = self.unit();
             let id = (plan.repo.clone(), plan.number);
-            unit.save_at(&id, &new, (None, Some(now)));
+            unit.save_at(&id, &new, None, Some(now));
             let key = keys::sprint_turn(&plan.repo);
             unit.put(key, &plan.number, turn, IndexEntry::default());
             if let Some(once) = once {
@@ -313,13 +304,14 @@ impl Backend {
 
     async fn personas_of(
         &self,
-        (source, number): (&Source, SprintNumber),
+        source: &Source,
+        number: SprintNumber,
         within: Duration,
     ) -> Result<ReadPersonas, Error> {
         let repo = source.repo.clone();
         let key = keys::personas_read(&repo);
-        let asked = (key, Work::Personas { repo, number });
-        let read = self.read_anew::<ReadPersonas>(asked, within).await?;
+        let work = Work::Personas { repo, number };
+        let read = self.read_anew::<ReadPersonas>(key, work, within).await?;
         let read = read.ok_or_else(|| {
             let sentence = format!(
                 "the personas of {} were not read in time: check that Gaffer runs, and try again",
@@ -349,7 +341,8 @@ impl Backend {
 
 /// Refuses a sprint whose branch ends with a commit of another hand: it would end at its first weave, after all its sessions.
 fn must_have_free_branch(
-    (repo, number): (&RepoName, SprintNumber),
+    repo: &RepoName,
+    number: SprintNumber,
     mode: SprintMode,
     read: &ReadPersonas,
 ) -> Result<(), NotNow> {

@@ -83,7 +83,8 @@ pub enum Refused {
 
 /// Pushes a weave. What breaks off before the branch moves leaves objects that nothing names.
 pub async fn publish(
-    (read, write): (&dyn GitRead, &dyn GitWrite),
+    read: &dyn GitRead,
+    write: &dyn GitWrite,
     weave: &Weave,
     push: &Push,
 ) -> Result<Published, Refused> {
@@ -101,7 +102,7 @@ pub async fn publish(
     let trailer = format!("{TRAILER}{}", digest(weave));
     let tip = read.tip(&push.repo, &push.branch).await?;
     let known = match &tip {
-        Some(tip) => own(read, (push, tip), &trailer).await?,
+        Some(tip) => own(read, push, tip, &trailer).await?,
         None => false,
     };
     let commit = match &tip {
@@ -125,7 +126,7 @@ pub async fn publish(
         }
     };
     let pull = if push.pull {
-        Some(propose(write, (weave, push), open).await?)
+        Some(propose(write, weave, push, open).await?)
     } else {
         None
     };
@@ -140,11 +141,12 @@ pub async fn publish(
 /// who is in goes on after weaves with the same first line only.
 async fn own(
     read: &dyn GitRead,
-    (push, tip): (&Push, &CommitSha),
+    push: &Push,
+    tip: &CommitSha,
     trailer: &str,
 ) -> Result<bool, Refused> {
     let subject = push.words.as_ref().map(|words| words.subject.as_str());
-    match trailer_of(read, &push.repo, (tip, subject)).await? {
+    match trailer_of(read, &push.repo, tip, subject).await? {
         Some(found) => Ok(found == trailer),
         None => Err(Refused::NotOurs(push.branch.clone(), tip.clone())),
     }
@@ -153,11 +155,12 @@ async fn own(
 /// Whether a commit is a weave of a sprint as it was pushed. Its first line names the sprint, so no weave of another hand counts.
 pub async fn is_weave_of(
     read: &dyn GitRead,
-    (repo, number): (&RepoName, SprintNumber),
+    repo: &RepoName,
+    number: SprintNumber,
     commit: &CommitSha,
 ) -> Result<bool, Failure> {
     let subject = integration_subject(number);
-    let trailer = trailer_of(read, repo, (commit, Some(subject.as_str()))).await?;
+    let trailer = trailer_of(read, repo, commit, Some(subject.as_str())).await?;
     Ok(trailer.is_some())
 }
 
@@ -166,7 +169,8 @@ pub async fn is_weave_of(
 async fn trailer_of(
     read: &dyn GitRead,
     repo: &RepoName,
-    (commit, subject): (&CommitSha, Option<&str>),
+    commit: &CommitSha,
+    subject: Option<&str>,
 ) -> Result<Option<String>, Failure> {
     let details = read.commit_details(repo, commit).await?;
     if subject.is_some_and(|subject| details.message.lines().next() != Some(subject)) {
@@ -202,7 +206,8 @@ async fn open(read: &dyn GitRead, push: &Push) -> Result<Option<FoundPull>, Refu
 /// The open pull request of the branch says the newest, or there is a new one.
 async fn propose(
     write: &dyn GitWrite,
-    (weave, push): (&Weave, &Push),
+    weave: &Weave,
+    push: &Push,
     open: Option<FoundPull>,
 ) -> Result<PullRef, Refused> {
     let (title, body) = match &push.words {
@@ -210,7 +215,7 @@ async fn propose(
         None => (title(weave, push), body(weave)),
     };
     if let Some(found) = open {
-        write.edit_pull(&found.pull, (&title, &body)).await?;
+        write.edit_pull(&found.pull, &title, &body).await?;
         return Ok(found.pull);
     }
     let new = NewPull {

@@ -12,7 +12,7 @@ use weave::member::{Change, moved};
 use weave::tree::{BlobId, Contents, Tree};
 
 use super::{Ask, READS_AT_ONCE, Skip, Skipped, Taken, Weaver, WeavingError, pull};
-use crate::ports::{Reading, Share};
+use crate::ports::{CommitRange, Reading, Share};
 
 /// A pull request that may take part.
 pub(super) struct Candidate {
@@ -56,7 +56,7 @@ impl Weaver<'_> {
         }
         let read = open
             .into_iter()
-            .map(|(number, facts)| self.candidate(ask, base, (number, facts.head.sha)).boxed());
+            .map(|(number, facts)| self.candidate(ask, base, number, facts.head.sha).boxed());
         let read = at_once(read.collect()).await?;
         let mut candidates = Vec::new();
         for read in read {
@@ -73,11 +73,13 @@ impl Weaver<'_> {
         &self,
         ask: &Ask,
         base: &CommitSha,
-        (number, head): (u64, CommitSha),
+        number: u64,
+        head: CommitSha,
     ) -> Result<Result<Candidate, Skipped>, Failure> {
         let known = ask.known.get(&number);
         let base = known.and_then(|it| it.begins_on.as_ref()).unwrap_or(base);
-        match self.git.merge_base(&ask.repo, (base, &head)).await {
+        let begun = CommitRange { base, head: &head };
+        match self.git.merge_base(&ask.repo, begun).await {
             Ok(parted) => Ok(Ok(Candidate {
                 number,
                 head,
@@ -95,14 +97,14 @@ impl Weaver<'_> {
     pub(super) async fn changed_since(
         &self,
         repo: &RepoName,
-        (begun, head): (&CommitSha, &CommitSha),
+        range: CommitRange<'_>,
     ) -> Result<Result<BTreeMap<String, Change>, Skip>, Failure> {
-        let parted = self.git.merge_base(repo, (begun, head)).await?;
+        let parted = self.git.merge_base(repo, range).await?;
         let before = match self.whole(repo, &parted).await? {
             Ok(tree) => tree,
             Err(skip) => return Ok(Err(skip)),
         };
-        let after = self.whole(repo, head).await?;
+        let after = self.whole(repo, range.head).await?;
         Ok(after.map(|after| between(&before, &after)))
     }
 
@@ -120,7 +122,7 @@ impl Weaver<'_> {
         let read = numbers.iter().map(|number| async move {
             match self.pulls.facts(&pull(repo, *number), reading, now).await {
                 Ok(facts) => {
-                    let skip = Skip::of(&facts, self.with_drafts);
+                    let skip = Skip::from_facts(&facts, self.with_drafts);
                     Ok((*number, skip.map_or(Ok(facts), Err)))
                 }
                 Err(failure) if failure.class == FailureClass::NotFound => {
@@ -137,7 +139,8 @@ impl Weaver<'_> {
     pub(super) async fn changed(
         &self,
         repo: &RepoName,
-        (base, target): (&CommitSha, &Tree),
+        base: &CommitSha,
+        target: &Tree,
         candidates: &[Candidate],
     ) -> Result<Vec<Result<Changed, Skip>>, Failure> {
         let mut began: BTreeMap<&CommitSha, Vec<(usize, &CommitSha)>> = BTreeMap::new();
@@ -159,7 +162,7 @@ impl Weaver<'_> {
                 Ok(before) => {
                     let target_renamed = moved(&between(before, target));
                     let (places, heads): (Vec<usize>, Vec<_>) = heads.into_iter().unzip();
-                    let own = self.changed_at(repo, (parted, before), heads).await?;
+                    let own = self.changed_at(repo, parted, before, heads).await?;
                     let changed = own.into_iter().map(|own| {
                         own.map(|own| Changed {
                             own,
@@ -178,7 +181,8 @@ impl Weaver<'_> {
     async fn changed_at(
         &self,
         repo: &RepoName,
-        (parted, before): (&CommitSha, &Tree),
+        parted: &CommitSha,
+        before: &Tree,
         heads: Vec<&CommitSha>,
     ) -> Result<Vec<Result<BTreeMap<String, Change>, Skip>>, Failure> {
         let read = heads.into_iter().map(|head| async move {
@@ -210,10 +214,10 @@ impl Weaver<'_> {
     pub(super) async fn diffs(
         &self,
         repo: &RepoName,
-        asked: Vec<(u64, &CommitSha, &CommitSha)>,
+        asked: Vec<(u64, CommitRange<'_>)>,
     ) -> Result<Vec<(u64, Option<Vec<u8>>)>, Failure> {
-        let read = asked.into_iter().map(|(number, from, to)| async move {
-            match self.git.diff(repo, (from, to)).await {
+        let read = asked.into_iter().map(|(number, range)| async move {
+            match self.git.diff(repo, range).await {
                 Ok(diff) => Ok((number, diff)),
                 // Without it the texts are merged.
                 Err(failure) if failure.class == FailureClass::Garbled => Ok((number, None)),

@@ -82,7 +82,7 @@ impl Skip {
     }
 
     /// Why a pull request takes no part, as far as it says so itself.
-    pub(super) fn of(facts: &PullFacts, with_drafts: bool) -> Option<Self> {
+    pub(super) fn from_facts(facts: &PullFacts, with_drafts: bool) -> Option<Self> {
         match &facts.state {
             PullState::Merged { .. } => Some(Self::Merged),
             PullState::Closed => Some(Self::Closed),

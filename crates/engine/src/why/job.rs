@@ -34,7 +34,7 @@ impl Backend {
                 refusals,
                 ..
             } => {
-                self.queued(found, job, (*not_before, *refusals)).await?;
+                self.queued(found, job, *not_before, *refusals).await?;
             }
             Phase::Creating { since, .. } => {
                 let sentence = format!("Its session is being created since {since}.");
@@ -53,7 +53,7 @@ impl Backend {
                 found.next.push(Advice::Retry.about(&job.id));
             }
             Phase::Watching(watch) => {
-                watching(found, (job, watch), source.as_ref());
+                watching(found, job, watch, source.as_ref());
                 if let Some(account) = &account {
                     polled(found, account, self.now());
                 }
@@ -70,7 +70,8 @@ impl Backend {
         &self,
         found: &mut WhySubject,
         job: &Job,
-        (not_before, refusals): (Timestamp, u32),
+        not_before: Timestamp,
+        refusals: u32,
     ) -> Result<(), Error> {
         if refusals > 0 {
             let sentence = self.refused(job, refusals).await?;
@@ -203,7 +204,7 @@ fn answered_by(job: &Job) -> String {
     })
 }
 
-fn watching(found: &mut WhySubject, (job, watch): (&Job, &Watch), source: Option<&Source>) {
+fn watching(found: &mut WhySubject, job: &Job, watch: &Watch, source: Option<&Source>) {
     let state = watch.state.as_str();
     if let Some(since) = watch.missing_since {
         found.because(

@@ -150,12 +150,12 @@ fn decisive<'a>(reasons: &[&'a Reasoned], has_pull: bool) -> Option<&'a Reasoned
 }
 
 fn steps(run: &Pipeline) -> Vec<StepWhy> {
-    let told = |(place, step): (usize, &PipelineStep)| StepWhy {
+    let step_why = |(place, step): (usize, &PipelineStep)| StepWhy {
         step: step.kind.name(),
         state: step.state.word(),
         sentence: sentence(run, place),
     };
-    run.steps.iter().enumerate().map(told).collect()
+    run.steps.iter().enumerate().map(step_why).collect()
 }
 
 /// A step in a sentence, with what the prompts of its agents had no room for.

@@ -78,7 +78,7 @@ impl Backend {
             None => None,
         };
         let part = job.as_ref().and_then(|job| job.part.as_deref());
-        judged(found, tracked, (part, gate));
+        judged(found, tracked, part, gate);
         Ok(())
     }
 
@@ -167,12 +167,12 @@ fn own_checks(pull: &Pull) -> Vec<Said> {
         (None, _) => " No session repairs it: close it, and begin another run.",
         (Some(_), true) => "",
     };
-    let told = |wrong: String| {
+    let reason = |wrong: String| {
         let (code, sentence) = ("own_check_failed", format!("{wrong}.{then}"));
         (delivery::Reason { code, sentence }, None)
     };
     let found = pull.own_findings(&verdict.sha).into_iter();
-    found.map(told).collect()
+    found.map(reason).collect()
 }
 
 /// What to do about a reason against a merge.
@@ -187,9 +187,10 @@ fn about(reason: &Reason, pull: &Pull) -> Option<Next> {
 pub(super) fn judged(
     found: &mut WhySubject,
     tracked: &TrackedPull,
-    about: (Option<&Part>, Option<Gate>),
+    part: Option<&Part>,
+    gate: Option<Gate>,
 ) {
-    for (reason, next) in said(&tracked.pull, about, found.held) {
+    for (reason, next) in said(&tracked.pull, part, gate, found.held) {
         found.because(reason.code, reason.sentence);
         found.next.extend(next);
     }
@@ -198,10 +199,11 @@ pub(super) fn judged(
 /// Why a pull request is not merged now, the decisive reason first, as its delivery tells it.
 pub(crate) fn reasons(
     tracked: &TrackedPull,
-    about: (Option<&Part>, Option<Gate>),
+    part: Option<&Part>,
+    gate: Option<Gate>,
     is_paused: bool,
 ) -> Vec<delivery::Reason> {
-    let said = said(&tracked.pull, about, is_paused).into_iter();
+    let said = said(&tracked.pull, part, gate, is_paused).into_iter();
     said.map(|(reason, _)| reason).collect()
 }
 
@@ -213,16 +215,12 @@ fn alone(code: &'static str, sentence: impl Into<String>) -> Vec<Said> {
 }
 
 /// What the last reading of a pull request says, with what to do about it. What checks of our own found stands beside their names.
-fn said(pull: &Pull, about: (Option<&Part>, Option<Gate>), is_paused: bool) -> Vec<Said> {
-    [judgement(pull, about, is_paused), own_checks(pull)].concat()
+fn said(pull: &Pull, part: Option<&Part>, gate: Option<Gate>, is_paused: bool) -> Vec<Said> {
+    [judgement(pull, part, gate, is_paused), own_checks(pull)].concat()
 }
 
 /// What the last judgement of a pull request says.
-fn judgement(
-    pull: &Pull,
-    (part, gate): (Option<&Part>, Option<Gate>),
-    is_paused: bool,
-) -> Vec<Said> {
+fn judgement(pull: &Pull, part: Option<&Part>, gate: Option<Gate>, is_paused: bool) -> Vec<Said> {
     let reference = &pull.pull;
     let is_merging = match &pull.phase {
         PullPhase::Settled { .. } => {

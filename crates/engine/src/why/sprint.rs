@@ -138,8 +138,8 @@ impl Backend {
         let failing = self.failing_of_sprint(sprint).await?;
         let mut members = Vec::new();
         for member in &sprint.members {
-            let of_job = self.why_sprint_job(found, (sprint, member)).await?;
-            members.push(member::why(sprint, member, (&of_job, failing.as_slice())));
+            let of_job = self.why_sprint_job(found, sprint, member).await?;
+            members.push(member::why(sprint, member, &of_job, failing.as_slice()));
         }
         Ok(members)
     }
@@ -149,7 +149,8 @@ impl Backend {
     async fn why_sprint_job(
         &self,
         found: &mut WhySubject,
-        (sprint, member): (&Sprint, &SprintMember),
+        sprint: &Sprint,
+        member: &SprintMember,
     ) -> Result<OfJob, Error> {
         if sprint.is_over() || !member::is_told_by_job(member, sprint.is_woven()) {
             return Ok(OfJob::Nothing);

@@ -3,12 +3,13 @@
 use domain::delivery;
 use domain::event::ErrorCause;
 use domain::ids::JobId;
-use domain::job::{WaitReason, WaitsFor};
+use domain::job::{WaitParty, WaitReason, WaitsFor};
 use domain::merge::{Gate, Judgement, Reason};
 use domain::pipeline::{Part, PartWork};
 use domain::pull::{Alarm, OwnCheck, OwnChecks, OwnOutcome, Verdict, track};
 
 use super::*;
+use crate::settings::TrackedPull;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
@@ -101,7 +102,7 @@ fn a_pause_is_told_once_and_by_its_own_name() {
             found.because(code, "It is paused.");
             found.held = true;
         }
-        super::pull::judged(&mut found, &pulled(&judged), (None, None));
+        super::pull::judged(&mut found, &pulled(&judged), None, None);
         let told: Vec<_> = found.because.iter().map(|it| it.code.as_str()).collect();
         assert_eq!(told, codes, "{pause:?} {judged:?}");
     }
@@ -138,7 +139,7 @@ fn what_a_delivery_says_of_a_head_is_as_it_says_it_now() {
     ];
     for (judged, gate, sentence) in cases {
         let mut found = WhySubject::default();
-        super::pull::judged(&mut found, &pulled(&judged), (None, gate));
+        super::pull::judged(&mut found, &pulled(&judged), None, gate);
         let told = &found.because[0].sentence;
         assert!(told.contains(sentence), "{told}");
         // What its delivery holds waits for no approval, however old the judgement is.
@@ -160,7 +161,7 @@ fn what_people_decide_about_an_exchange_is_told_by_the_setting_that_counts_there
     ] {
         let mut found = WhySubject::default();
         let judged = pulled(&[Reason::NeedsApproval]);
-        super::pull::judged(&mut found, &judged, (part, None));
+        super::pull::judged(&mut found, &judged, part, None);
         let told = &found.because[0].sentence;
         assert!(told.contains(setting), "{told}");
     }
@@ -186,14 +187,14 @@ fn what_a_check_of_our_own_found_is_told_with_who_repairs_it() {
         }],
     };
     // A delivery tells the same of its pull request.
-    let told = |pull: &Pull| {
+    let wrong_sentence = |pull: &Pull| {
         let tracked = TrackedPull {
             pull: pull.clone(),
             read_at: None,
         };
         let mut found = WhySubject::default();
-        super::pull::judged(&mut found, &tracked, (None, None));
-        let of_delivery = pull_reasons(&tracked, (None, None), false).into_iter();
+        super::pull::judged(&mut found, &tracked, None, None);
+        let of_delivery = pull_reasons(&tracked, None, None, false).into_iter();
         let of_delivery = of_delivery.map(|it| Reasoned {
             code: it.code.to_owned(),
             sentence: it.sentence,
@@ -204,16 +205,20 @@ fn what_a_check_of_our_own_found_is_told_with_who_repairs_it() {
         wrong.map(|it| it.sentence)
     };
     pull.own_checks = Some(Box::new(checked("2")));
-    assert_eq!(told(&pull), None, "that is another head");
+    assert_eq!(wrong_sentence(&pull), None, "that is another head");
     pull.own_checks = Some(Box::new(checked("1")));
     let wrong = "jules/scope: `README.md`: not yours; `x`: neither.";
-    assert_eq!(told(&pull).unwrap(), wrong);
+    assert_eq!(wrong_sentence(&pull).unwrap(), wrong);
     pull.repairs.ci_sent.push(head.clone());
     let sent = format!("{wrong} Its session was told.");
-    assert_eq!(told(&pull).unwrap(), sent);
+    assert_eq!(wrong_sentence(&pull).unwrap(), sent);
     pull.alarms.push(Alarm {
         cause: ErrorCause::CiFailed,
         sha: head,
     });
-    assert!(told(&pull).unwrap().contains("push one to its branch"));
+    assert!(
+        wrong_sentence(&pull)
+            .unwrap()
+            .contains("push one to its branch")
+    );
 }

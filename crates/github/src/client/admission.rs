@@ -190,7 +190,7 @@ impl Client {
             bearer: Some(&pass.bearer),
             etag: None,
         };
-        self.exchange(request, (&pass.purse, until), doing).await
+        self.exchange(request, &pass.purse, until, doing).await
     }
 }
 

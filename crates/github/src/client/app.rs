@@ -66,19 +66,20 @@ impl AppClient<'_> {
         {
             return Ok(pass(&token.token, id));
         }
-        let token = self.token(held, (repo, id)).await?;
+        let token = self.token(held, repo, id).await?;
         Ok(pass(&token, id))
     }
 
     async fn token(
         &self,
         held: &mut CachedCredential,
-        (repo, id): (&RepoName, u64),
+        repo: &RepoName,
+        id: u64,
     ) -> Result<SecretString, Failure> {
         let path = format!("/app/installations/{id}/access_tokens");
         let doing = "asking for an installation token";
         let made = self
-            .call::<NewToken>(held, (Method::POST, &path), doing)
+            .call::<NewToken>(held, Method::POST, &path, doing)
             .await;
         if let Err(failure) = &made
             && matches!(
@@ -108,7 +109,7 @@ impl AppClient<'_> {
         let path = format!("/repos/{repo}/installation");
         let doing = "looking for the App's installation";
         let found = self
-            .call::<AppInstallation>(held, (Method::GET, &path), doing)
+            .call::<AppInstallation>(held, Method::GET, &path, doing)
             .await;
         held.installations.remove(repo);
         let found = found.map_err(|failure| not_installed(failure, repo))?;
@@ -124,7 +125,8 @@ impl AppClient<'_> {
     async fn call<T: for<'de> Deserialize<'de>>(
         &self,
         held: &mut CachedCredential,
-        (method, path): (Method, &str),
+        method: Method,
+        path: &str,
         doing: &str,
     ) -> Result<T, Failure> {
         let base = self.client.base();
@@ -149,8 +151,9 @@ impl AppClient<'_> {
             bearer: Some(&self.jwt),
             etag: None,
         };
-        let asked = (&BudgetOwner::App, self.until);
-        self.client.exchange(request, asked, doing).await
+        self.client
+            .exchange(request, &BudgetOwner::App, self.until, doing)
+            .await
     }
 }
 

@@ -87,7 +87,7 @@ impl Broker {
         (resource, what, spend): (&str, &str, Spending),
         now: Timestamp,
     ) -> Result<(), BudgetExhausted> {
-        self.with(purse, |account| account.spend((resource, what), spend, now))
+        self.with(purse, |account| account.spend(resource, what, spend, now))
     }
 
     /// Records the limits in an answer. When the answer is a refusal by a limit, returns how long to wait.

@@ -133,8 +133,7 @@ impl Client {
             body: None,
             doing,
         };
-        let asked = (Purpose::Read, true);
-        let exchanged = Box::pin(self.perform(&call, asked)).await?;
+        let exchanged = Box::pin(self.perform(&call, Purpose::Read, true)).await?;
         let Exchanged {
             received,
             pass,
@@ -175,18 +174,19 @@ impl Client {
     pub(super) async fn perform(
         &self,
         call: &Call<'_>,
-        (purpose, conditional): (Purpose, bool),
+        purpose: Purpose,
+        conditional: bool,
     ) -> Result<Exchanged, Failure> {
         let until = self.deadline();
         let pass = self.admitted(call, until).await?;
-        self.pay((&call.url, call.doing), purpose, &pass)?;
-        let exchanged = self.attempt(call, (pass, conditional), until).await?;
+        self.pay(&call.url, call.doing, purpose, &pass)?;
+        let exchanged = self.attempt(call, pass, conditional, until).await?;
         let refused = exchanged.received.status.as_u16() == 401;
         if !refused || !self.renew(&exchanged.pass.bearer).await {
             return Ok(exchanged);
         }
         let pass = self.admitted(call, until).await?;
-        self.attempt(call, (pass, conditional), until).await
+        self.attempt(call, pass, conditional, until).await
     }
 
     /// Signed in with a credential that can do the work.
@@ -218,7 +218,8 @@ impl Client {
     /// A call that the budget does not allow now is not sent: it says from when on it may be.
     pub(super) fn pay(
         &self,
-        (url, doing): (&str, &str),
+        url: &str,
+        doing: &str,
         purpose: Purpose,
         pass: &Authorization,
     ) -> Result<(), Failure> {
@@ -250,7 +251,8 @@ impl Client {
     pub(super) async fn attempt(
         &self,
         call: &Call<'_>,
-        (pass, conditional): (Authorization, bool),
+        pass: Authorization,
+        conditional: bool,
         until: Instant,
     ) -> Result<Exchanged, Failure> {
         let kept = if conditional {
@@ -266,8 +268,9 @@ impl Client {
             bearer: Some(&pass.bearer),
             etag: kept.as_ref().map(|kept| &kept.etag),
         };
-        let asked = (&pass.purse, until);
-        let mut received = self.exchange(request, asked, call.doing).await?;
+        let mut received = self
+            .exchange(request, &pass.purse, until, call.doing)
+            .await?;
         received.body = without(&received, &pass.bearer);
         Ok(Exchanged {
             received,
@@ -288,7 +291,8 @@ impl Client {
     pub(super) async fn exchange(
         &self,
         request: Request<'_>,
-        (purse, until): (&BudgetOwner, Instant),
+        purse: &BudgetOwner,
+        until: Instant,
         doing: &str,
     ) -> Result<Received, Failure> {
         self.0.requests.fetch_add(1, Ordering::Relaxed);

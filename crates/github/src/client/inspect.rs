@@ -19,13 +19,14 @@ impl Client {
     /// Reads a path with the identity of the secret: the token itself, or the App with its signature. The answer may be a refusal.
     pub(crate) async fn inspect(&self, path: &str, doing: &str) -> Result<Received, Failure> {
         let url = self.base().rest(path);
-        self.call_own((Method::GET, &url), doing).await
+        self.call_own(Method::GET, &url, doing).await
     }
 
     /// Calls an address of the API with the identity of the secret, within its budget. The answer may be a refusal.
     pub(crate) async fn call_own(
         &self,
-        (method, url): (Method, &str),
+        method: Method,
+        url: &str,
         doing: &str,
     ) -> Result<Received, Failure> {
         let pass = self.own_pass().await?;
@@ -34,7 +35,7 @@ impl Client {
         } else {
             Purpose::Write
         };
-        self.pay((url, doing), purpose, &pass)?;
+        self.pay(url, doing, purpose, &pass)?;
         let request = Request {
             media: Media::Json,
             method,
@@ -43,8 +44,9 @@ impl Client {
             bearer: Some(&pass.bearer),
             etag: None,
         };
-        let asked = (&pass.purse, self.deadline());
-        let mut received = self.exchange(request, asked, doing).await?;
+        let mut received = self
+            .exchange(request, &pass.purse, self.deadline(), doing)
+            .await?;
         received.body = without(&received, &pass.bearer);
         Ok(received)
     }
@@ -77,7 +79,7 @@ impl Client {
         let until = self.deadline();
         // This call tests whether the credential is accepted, so it is not refused beforehand.
         let pass = self.sign_in(&call, until).await?;
-        let exchanged = Box::pin(self.attempt(&call, (pass, false), until)).await?;
+        let exchanged = Box::pin(self.attempt(&call, pass, false, until)).await?;
         Ok(exchanged.received)
     }
 }

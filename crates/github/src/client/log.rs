@@ -24,13 +24,14 @@ impl Client {
             body: None,
             doing,
         };
-        let asked = (Purpose::Read, false);
-        let mut received = Box::pin(self.perform(&call, asked)).await?.received;
+        let exchanged = Box::pin(self.perform(&call, Purpose::Read, false)).await?;
+        let mut received = exchanged.received;
         let renamed = received.status.as_u16() != 302;
         let to = moved_to(&received).filter(|to| renamed && self.base().contains(to));
         if let Some(address) = to {
             call.url = address.to_owned();
-            received = Box::pin(self.perform(&call, asked)).await?.received;
+            let exchanged = Box::pin(self.perform(&call, Purpose::Read, false)).await?;
+            received = exchanged.received;
         }
         if !received.status.is_redirection() {
             return success(&call, received, None).map(|answer| Some(answer.body));

@@ -112,9 +112,9 @@ mod tests {
     #[test]
     fn a_key_in_one_line_is_taken_and_what_is_no_key_is_told_and_not_shown() {
         let line = PEM.trim().replace('\n', "\\n");
-        let told =
+        let key_text =
             |signed: Result<SecretString, Failure>| signed.unwrap().expose_secret().to_owned();
-        assert_eq!(told(signed(&line)), told(signed(PEM)));
+        assert_eq!(key_text(signed(&line)), key_text(signed(PEM)));
         for key in [
             "",
             "ghp_0123456789",

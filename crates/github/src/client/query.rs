@@ -15,7 +15,8 @@ impl Client {
     pub(crate) async fn query<T: DeserializeOwned>(
         &self,
         repo: &RepoName,
-        (document, variables): (&'static str, Value),
+        document: &'static str,
+        variables: Value,
         doing: &str,
     ) -> Result<T, Failure> {
         let call = Call {
@@ -25,8 +26,8 @@ impl Client {
             body: Some(json!({ "query": document, "variables": variables })),
             doing,
         };
-        let asked = (Purpose::Read, false);
-        let received = Box::pin(self.perform(&call, asked)).await?.received;
+        let exchanged = Box::pin(self.perform(&call, Purpose::Read, false)).await?;
+        let received = exchanged.received;
         let answer = success(&call, received, None)?.json(doing)?;
         graph::data(&answer, doing)
     }

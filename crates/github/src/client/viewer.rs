@@ -27,7 +27,7 @@ impl Client {
         if let Some(known) = known {
             return Ok(known);
         }
-        let found: ViewerAnswer = self.query(repo, (VIEWER, json!({})), doing).await?;
+        let found: ViewerAnswer = self.query(repo, VIEWER, json!({}), doing).await?;
         let mut viewers = viewers();
         if viewers.len() >= VIEWERS_MAX {
             viewers.clear();

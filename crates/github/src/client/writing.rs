@@ -19,16 +19,14 @@ impl Client {
     }
 
     async fn write_as(&self, call: Call<'_>, purpose: Purpose) -> Result<Answer, Failure> {
-        let asked = (purpose, false);
-        let exchanged = Box::pin(self.perform(&call, asked)).await?;
+        let exchanged = Box::pin(self.perform(&call, purpose, false)).await?;
         let Some(url) = self.same_repository_at(&call, &exchanged.received) else {
             return success(&call, exchanged.received, None);
         };
         let call = Call { url, ..call };
         let until = self.deadline();
         // Nothing was done at the first address, so this is still the one write that was paid for.
-        let asked = (exchanged.pass, false);
-        let exchanged = Box::pin(self.attempt(&call, asked, until)).await?;
+        let exchanged = Box::pin(self.attempt(&call, exchanged.pass, false, until)).await?;
         success(&call, exchanged.received, None)
     }
 

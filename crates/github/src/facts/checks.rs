@@ -29,12 +29,12 @@ pub(super) async fn read(
     pull: &PullRef,
     sha: &CommitSha,
 ) -> Result<Fact<Vec<Check>>, Failure> {
-    let commit = (&pull.repo, sha);
+    let repo = &pull.repo;
     let doing = |what: &str| format!("reading the {what} of {pull}");
     let (of_runs, of_statuses) = (doing("check runs"), doing("commit statuses"));
     let (runs, statuses) = tokio::join!(
-        runs(client, commit, &of_runs),
-        statuses(client, commit, &of_statuses)
+        runs(client, repo, sha, &of_runs),
+        statuses(client, repo, sha, &of_statuses)
     );
     let (runs, statuses) = (runs.map(undated), statuses.map(undated));
     Ok(
@@ -55,7 +55,8 @@ fn undated(all: Vec<DatedCheck>) -> Vec<Check> {
 /// The check runs of a commit that count: the newest of each name, App and suite.
 pub(crate) async fn runs(
     client: &Client,
-    (repo, sha): (&RepoName, &CommitSha),
+    repo: &RepoName,
+    sha: &CommitSha,
     doing: &str,
 ) -> Result<Vec<DatedCheck>, Failure> {
     let listing = Listing {
@@ -114,7 +115,8 @@ pub(crate) async fn runs(
 /// The newest commit status of each context.
 pub(crate) async fn statuses(
     client: &Client,
-    (repo, sha): (&RepoName, &CommitSha),
+    repo: &RepoName,
+    sha: &CommitSha,
     doing: &str,
 ) -> Result<Vec<DatedCheck>, Failure> {
     let listing = Listing {

@@ -57,7 +57,7 @@ pub(super) async fn read(
 
 async fn classic(client: &Client, pull: &PullRef, seen: &PullAnswer) -> Result<Demands, Failure> {
     let path = base::protection_path(&pull.repo, &seen.base.branch);
-    if is_unprotected(client, (pull, seen), &path).await? {
+    if is_unprotected(client, pull, seen, &path).await? {
         return Ok(Demands::default());
     }
     let found = base::protection(client, &pull.repo, &seen.base.branch).await?;
@@ -73,7 +73,8 @@ async fn classic(client: &Client, pull: &PullRef, seen: &PullAnswer) -> Result<D
 /// classic protection and an unmet requirement the pull request would not be clean.
 async fn is_unprotected(
     client: &Client,
-    (pull, seen): (&PullRef, &PullAnswer),
+    pull: &PullRef,
+    seen: &PullAnswer,
     path: &str,
 ) -> Result<bool, Failure> {
     let Some(ruled_at) = client.unprotected().find(path) else {

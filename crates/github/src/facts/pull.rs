@@ -129,7 +129,8 @@ impl PullAnswer {
         self,
         pull: &PullRef,
         read_at: Timestamp,
-        (parts, depth): (Parts, ReadDepth),
+        parts: Parts,
+        depth: ReadDepth,
     ) -> PullFacts {
         PullFacts {
             pull: pull.clone(),

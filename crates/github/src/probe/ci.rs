@@ -56,7 +56,8 @@ pub(super) fn authors(recent: &Recent) -> Vec<String> {
 /// What reported checks on the base and on the newest pull requests, as far as merging counts it.
 pub(super) async fn checks(
     client: &Client,
-    (repo, base): (&RepoName, Option<&CommitSha>),
+    repo: &RepoName,
+    base: Option<&CommitSha>,
     recent: &Recent,
 ) -> Fact<ReportedChecks> {
     let pulls = recent.as_ref().map(Vec::as_slice).unwrap_or_default();
@@ -66,7 +67,7 @@ pub(super) async fn checks(
     };
     let heads = pulls.iter().filter_map(|pull| pull.head.sha.parse().ok());
     for commit in base.cloned().into_iter().chain(heads) {
-        match of_commit(client, (repo, &commit)).await {
+        match of_commit(client, repo, &commit).await {
             Ok(found) => seen.seen.extend(found),
             // The head of a deleted fork.
             Err(failure)
@@ -84,11 +85,12 @@ pub(super) async fn checks(
 
 async fn of_commit(
     client: &Client,
-    commit: (&RepoName, &CommitSha),
+    repo: &RepoName,
+    commit: &CommitSha,
 ) -> Result<Vec<(String, Option<u64>)>, Failure> {
-    let doing = format!("looking for checks on a commit of {}", commit.0);
-    let runs = checks::runs(client, commit, &doing).await?;
-    let statuses = checks::statuses(client, commit, &doing).await?;
+    let doing = format!("looking for checks on a commit of {repo}");
+    let runs = checks::runs(client, repo, commit, &doing).await?;
+    let statuses = checks::statuses(client, repo, commit, &doing).await?;
     let all = runs.into_iter().chain(statuses);
     Ok(all.map(|(check, _)| (check.name, check.app)).collect())
 }

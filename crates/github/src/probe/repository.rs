@@ -17,7 +17,8 @@ const PEOPLE_PAGES_MAX: usize = 10;
 /// Reads everything.
 pub(super) async fn read(
     client: &Client,
-    (repo, base): (&RepoName, &BranchName),
+    repo: &RepoName,
+    base: &BranchName,
     missing: Vec<String>,
 ) -> RepositoryFacts {
     let found = match itself(client, repo).await {
@@ -46,7 +47,7 @@ pub(super) async fn read(
     let queued = rules.known().is_some_and(|rules| rules.demands.merge_queue);
     let commit = head.known().and_then(Option::as_ref);
     let (checks, workflows, reviewers, jules_label, hooks) = tokio::join!(
-        ci::checks(client, (repo, commit), &recent),
+        ci::checks(client, repo, commit, &recent),
         ci::workflows(client, repo, queued),
         reviewers(client, repo),
         label(client, repo),

@@ -81,7 +81,7 @@ async fn at_once(
         "owner": repo.owner(), "name": repo.name(),
         "ref": format!("refs/heads/{branch}"), "branch": branch.as_str(),
     });
-    let data: Data = client.query(repo, (ASK, variables), &doing).await?;
+    let data: Data = client.query(repo, ASK, variables, &doing).await?;
     let found = data.repository;
     if client
         .identity(repo)

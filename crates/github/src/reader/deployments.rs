@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use domain::delivery::ProviderReport;
 use domain::facts::{Check, CheckOutcome};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{BranchName, CommitSha, RepoName};
+use domain::ids::{CommitSha, RepoName};
+use engine::ports::AwaitedRun;
 use jiff::{SignedDuration, Timestamp};
 
 use super::branch::commit_sha;
@@ -38,7 +39,7 @@ const WORD_CHARS_MAX: usize = 60;
 /// The most names of failed checks that are told.
 const NAMES_MAX: usize = 5;
 
-/// How the runs of a workflow go that were dispatched on a branch since a time, and whose commits hold a merge if one is named.
+/// How the runs go that may be the awaited one.
 ///
 /// A dispatch answers no number, and another delivery may dispatch the same workflow within the same seconds: only the
 /// commit of a run says whether it deploys this merge. One that succeeded is enough: whatever is dispatched later on this
@@ -46,20 +47,19 @@ const NAMES_MAX: usize = 5;
 pub(super) async fn workflow_run(
     client: &Client,
     repo: &RepoName,
-    which: (&str, &BranchName),
-    (since, merge): (Timestamp, Option<&CommitSha>),
+    awaited: AwaitedRun<'_>,
 ) -> Result<ProviderReport, Failure> {
-    let doing = format!("reading the runs of {repo}'s workflow `{}`", which.0);
+    let doing = format!("reading the runs of {repo}'s workflow `{}`", awaited.file);
     let mut heads = ComparedHeads {
         client,
         repo,
-        merge,
+        merge: awaited.merge,
         compared: BTreeMap::new(),
     };
     let mut found = ProviderReport::Nothing;
-    let runs = dispatched(client, repo, which, (since, &doing)).await?;
+    let runs = dispatched(client, repo, awaited, &doing).await?;
     for run in &runs {
-        let report = report_of(run, which.0);
+        let report = report_of(run, awaited.file);
         // Only what would change the answer is worth a comparison.
         if weight(&report) > weight(&found) {
             let head = commit_sha(&run.head_sha, &doing)?;
@@ -71,14 +71,15 @@ pub(super) async fn workflow_run(
     Ok(found)
 }
 
-/// The runs of a workflow that were dispatched on a branch since a time, the newest first.
+/// The runs that may be the awaited one, whatever their commits, the newest first.
 async fn dispatched(
     client: &Client,
     repo: &RepoName,
-    (file, branch): (&str, &BranchName),
-    (since, doing): (Timestamp, &str),
+    awaited: AwaitedRun<'_>,
+    doing: &str,
 ) -> Result<Vec<wire::DispatchedRun>, Failure> {
-    let since = by_its_clock(client, since);
+    let AwaitedRun { file, branch, .. } = awaited;
+    let since = by_its_clock(client, awaited.since);
     let since = since.checked_sub(CLOCK_TOLERANCE).unwrap_or(since);
     let path = format!(
         "/repos/{repo}/actions/workflows/{}/runs?branch={}&event=workflow_dispatch&created={}",
@@ -145,7 +146,7 @@ impl ComparedHeads<'_> {
             return Ok(false);
         }
         let is_older =
-            compare::is_older_or_gone(self.client, self.repo, (merge, head.as_str())).await?;
+            compare::is_older_or_gone(self.client, self.repo, merge, head.as_str()).await?;
         self.compared.insert(head.clone(), !is_older);
         Ok(!is_older)
     }
@@ -160,8 +161,10 @@ fn by_its_clock(client: &Client, ours: Timestamp) -> Timestamp {
 /// How the newest deployment of a commit to an environment goes: nothing is known of one that had failed by a time.
 pub(super) async fn deployment(
     client: &Client,
-    (repo, sha): (&RepoName, &CommitSha),
-    (environment, failed_at): (&str, Option<Timestamp>),
+    repo: &RepoName,
+    sha: &CommitSha,
+    environment: &str,
+    failed_at: Option<Timestamp>,
 ) -> Result<ProviderReport, Failure> {
     let doing = format!("reading the deployments of {repo} to `{environment}`");
     let path = format!(
@@ -189,12 +192,13 @@ pub(super) async fn deployment(
     };
     let statuses = client.list::<Vec<wire::DeploymentStatus>>(&listing).await?;
     let failed_at = failed_at.map(|at| by_its_clock(client, at));
-    Ok(report(&statuses, (id, environment), failed_at))
+    Ok(report(&statuses, id, environment, failed_at))
 }
 
 fn report(
     statuses: &[wire::DeploymentStatus],
-    (id, environment): (u64, &str),
+    id: u64,
+    environment: &str,
     failed_at: Option<Timestamp>,
 ) -> ProviderReport {
     let newest = statuses.iter().max_by_key(|status| status.id);
@@ -217,14 +221,15 @@ fn report(
 /// Whether any check of a commit has failed, or still runs. What ended before a time of ours is left out, if one is given.
 pub(super) async fn commit_checks(
     client: &Client,
-    (repo, sha): (&RepoName, &CommitSha),
+    repo: &RepoName,
+    sha: &CommitSha,
     since: Option<Timestamp>,
 ) -> Result<ProviderReport, Failure> {
     let doing = |what: &str| format!("reading the {what} of {repo}'s commit {sha}");
     let (of_runs, of_statuses) = (doing("check runs"), doing("commit statuses"));
     let (runs, statuses) = tokio::join!(
-        checks::runs(client, (repo, sha), &of_runs),
-        checks::statuses(client, (repo, sha), &of_statuses)
+        checks::runs(client, repo, sha, &of_runs),
+        checks::statuses(client, repo, sha, &of_statuses)
     );
     let (runs, statuses) = (runs?, statuses?);
     let since = since.map(|at| by_its_clock(client, at));

@@ -8,7 +8,9 @@ mod weaving;
 use async_trait::async_trait;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, PullRef, RepoId, RepoName};
-use engine::ports::{CommitDetails, CommitLine, Comparison, FoundPull, GitRead, RootEntry};
+use engine::ports::{
+    CommitDetails, CommitLine, CommitRange, Comparison, FoundPull, GitRead, RootEntry,
+};
 use scaffold::tree::Tree;
 use weave::tree::BlobId;
 
@@ -40,7 +42,7 @@ impl GitRead for Reader {
         commit: &CommitSha,
         roots: &[&str],
     ) -> Result<Tree, Failure> {
-        tree::read(self.client(), repo, (commit, roots)).await
+        tree::read(self.client(), repo, commit, roots).await
     }
 
     async fn root(&self, repo: &RepoName, commit: &CommitSha) -> Result<Vec<RootEntry>, Failure> {
@@ -61,7 +63,7 @@ impl GitRead for Reader {
     async fn compare(
         &self,
         repo: &RepoName,
-        between: (&CommitSha, &CommitSha),
+        between: CommitRange<'_>,
     ) -> Result<Comparison, Failure> {
         compare::read(self.client(), repo, between).await
     }
@@ -69,7 +71,7 @@ impl GitRead for Reader {
     async fn merge_base(
         &self,
         repo: &RepoName,
-        between: (&CommitSha, &CommitSha),
+        between: CommitRange<'_>,
     ) -> Result<CommitSha, Failure> {
         weaving::merge_base(self.client(), repo, between).await
     }
@@ -90,7 +92,7 @@ impl GitRead for Reader {
     async fn diff(
         &self,
         repo: &RepoName,
-        between: (&CommitSha, &CommitSha),
+        between: CommitRange<'_>,
     ) -> Result<Option<Vec<u8>>, Failure> {
         weaving::diff(self.client(), repo, between).await
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use domain::delivery::{IssueRef, ProviderReport};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{BranchName, CommitSha, RepoName};
-use engine::ports::{IssueComment, IssueFacts, IssuesRead};
+use domain::ids::{CommitSha, RepoName};
+use engine::ports::{AwaitedRun, IssueComment, IssueFacts, IssuesRead};
 use jiff::Timestamp;
 
 use super::{COMMENT_PAGES_MAX, Reader, deployments, hidden, revealed};
@@ -151,19 +151,19 @@ impl IssuesRead for Reader {
     async fn workflow_run(
         &self,
         repo: &RepoName,
-        which: (&str, &BranchName),
-        awaited: (Timestamp, Option<&CommitSha>),
+        awaited: AwaitedRun<'_>,
     ) -> Result<ProviderReport, Failure> {
-        deployments::workflow_run(self.client(), repo, which, awaited).await
+        deployments::workflow_run(self.client(), repo, awaited).await
     }
 
     async fn deployment(
         &self,
         repo: &RepoName,
         sha: &CommitSha,
-        which: (&str, Option<Timestamp>),
+        environment: &str,
+        failed_at: Option<Timestamp>,
     ) -> Result<ProviderReport, Failure> {
-        deployments::deployment(self.client(), (repo, sha), which).await
+        deployments::deployment(self.client(), repo, sha, environment, failed_at).await
     }
 
     async fn commit_checks(
@@ -172,7 +172,7 @@ impl IssuesRead for Reader {
         sha: &CommitSha,
         since: Option<Timestamp>,
     ) -> Result<ProviderReport, Failure> {
-        deployments::commit_checks(self.client(), (repo, sha), since).await
+        deployments::commit_checks(self.client(), repo, sha, since).await
     }
 }
 

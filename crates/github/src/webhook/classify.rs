@@ -50,7 +50,7 @@ pub fn classify(raw: &[u8], received_at: Timestamp) -> Classified {
     match subject(&payload, repository) {
         Ok(subject) => {
             let id = repository.id.map(RepoId);
-            Classified::Look(subject.wakeups((&repo, id), received_at))
+            Classified::Look(subject.wakeups(&repo, id, received_at))
         }
         Err(why) => Classified::Ignored { why },
     }
@@ -68,7 +68,8 @@ struct Subject {
 impl Subject {
     fn wakeups(
         self,
-        (repo, repo_id): (&RepoName, Option<RepoId>),
+        repo: &RepoName,
+        repo_id: Option<RepoId>,
         received_at: Timestamp,
     ) -> Vec<Wakeup> {
         let Self {
@@ -117,7 +118,7 @@ fn subject(
     for (kind, checked) in checks {
         if let Some(checked) = checked {
             let news = of_action(kind, payload.action.as_deref());
-            return of_check((kind, news), checked, repository);
+            return of_check(kind, news, checked, repository);
         }
     }
     if let Some(pull) = &payload.pull_request {
@@ -157,7 +158,8 @@ fn of_action(kind: WebhookKind, action: Option<&str>) -> DeliveryHint {
 }
 
 fn of_check(
-    (kind, news): (WebhookKind, DeliveryHint),
+    kind: WebhookKind,
+    news: DeliveryHint,
     checked: &Checked<'_>,
     repository: &PayloadRepository<'_>,
 ) -> Result<Subject, &'static str> {

@@ -19,6 +19,30 @@ use crate::wire::git as wire;
 /// GitHub accepts no longer description of a status.
 const DESCRIPTION_CHARS_MAX: usize = 140;
 
+/// A path below a repository, and what is done with it.
+struct Endpoint<'a> {
+    method: Method,
+    repo: &'a RepoName,
+    path: &'a str,
+}
+
+impl<'a> Endpoint<'a> {
+    fn post(repo: &'a RepoName, path: &'a str) -> Self {
+        let method = Method::POST;
+        Self { method, repo, path }
+    }
+
+    fn patch(repo: &'a RepoName, path: &'a str) -> Self {
+        let method = Method::PATCH;
+        Self { method, repo, path }
+    }
+
+    fn delete(repo: &'a RepoName, path: &'a str) -> Self {
+        let method = Method::DELETE;
+        Self { method, repo, path }
+    }
+}
+
 #[async_trait]
 impl GitWrite for Writer {
     /// A file to remove that is not there is a `Conflict`: GitHub answers 422, and nothing is made.
@@ -33,11 +57,11 @@ impl GitWrite for Writer {
             commit.message.clone()
         };
         let body = json!({ "message": message, "tree": tree, "parents": commit.parents });
-        let to = (Method::POST, "git/commits");
+        let to = Endpoint::post(repo, "git/commits");
         let answer = if begun {
-            self.follow_up(repo, to, body, &doing).await?
+            self.follow_up(to, body, &doing).await?
         } else {
-            self.send_below(repo, to, body, &doing).await?
+            self.send_below(to, body, &doing).await?
         };
         let made: wire::GitCommit = answer.json(&doing)?;
         commit_sha(&made.sha, &doing)
@@ -52,7 +76,7 @@ impl GitWrite for Writer {
         let doing = format!("making {repo}'s branch {branch} at {commit}");
         let body = json!({ "ref": format!("refs/heads/{branch}"), "sha": commit });
         let made = self
-            .follow_up(repo, (Method::POST, "git/refs"), body, &doing)
+            .follow_up(Endpoint::post(repo, "git/refs"), body, &doing)
             .await;
         let refusal = match made {
             Err(refusal) if says(&refusal, "Reference already exists") => refusal,
@@ -78,16 +102,16 @@ impl GitWrite for Writer {
         // GitHub refuses what would lose a commit.
         let body = json!({ "sha": commit, "force": false });
         let path = format!("git/refs/heads/{}", branch_path(branch.as_str()));
-        self.follow_up(repo, (Method::PATCH, &path), body, &doing)
+        self.follow_up(Endpoint::patch(repo, &path), body, &doing)
             .await
             .map(drop)
     }
 
-    async fn edit_pull(&self, pull: &PullRef, (title, body): (&str, &str)) -> Result<(), Failure> {
+    async fn edit_pull(&self, pull: &PullRef, title: &str, body: &str) -> Result<(), Failure> {
         let doing = format!("changing the title and the body of {pull}");
         let body = json!({ "title": title, "body": body });
         let path = format!("pulls/{}", pull.number);
-        self.follow_up(&pull.repo, (Method::PATCH, &path), body, &doing)
+        self.follow_up(Endpoint::patch(&pull.repo, &path), body, &doing)
             .await
             .map(drop)
     }
@@ -97,7 +121,7 @@ impl GitWrite for Writer {
         let path = format!("issues/{}/labels/{}", pull.number, segment(label));
         let call = Call {
             body: None,
-            ..self.below(&pull.repo, (Method::DELETE, &path), Value::Null, &doing)
+            ..self.below(Endpoint::delete(&pull.repo, &path), Value::Null, &doing)
         };
         match self.send(call).await {
             Err(refusal) if refusal.class == FailureClass::NotFound => Ok(()),
@@ -110,7 +134,7 @@ impl GitWrite for Writer {
         let body = json!({
             "head": pull.head, "base": pull.base, "title": pull.title, "body": pull.body,
         });
-        let answer = self.follow_up(repo, (Method::POST, "pulls"), body, &doing);
+        let answer = self.follow_up(Endpoint::post(repo, "pulls"), body, &doing);
         let opened: wire::Opened = answer.await?.json(&doing)?;
         Ok(PullRef {
             repo: repo.clone(),
@@ -136,7 +160,7 @@ impl GitWrite for Writer {
         let description = cut(status.description.clone(), DESCRIPTION_CHARS_MAX);
         let body = json!({ "state": state, "context": status.context, "description": description });
         let path = format!("statuses/{commit}");
-        self.send_below(repo, (Method::POST, &path), body, &doing)
+        self.send_below(Endpoint::post(repo, &path), body, &doing)
             .await
             .map(drop)
     }
@@ -145,7 +169,7 @@ impl GitWrite for Writer {
         let doing = format!("opening an issue in {repo}");
         let text = format!("{}\n\n{}", issue.body, hidden(&issue.marker));
         let body = json!({ "title": issue.title, "body": text, "labels": [issue.label] });
-        let answer = self.send_below(repo, (Method::POST, "issues"), body, &doing);
+        let answer = self.send_below(Endpoint::post(repo, "issues"), body, &doing);
         let opened: wire::Opened = answer.await?.json(&doing)?;
         Ok(opened.number)
     }
@@ -154,11 +178,12 @@ impl GitWrite for Writer {
         &self,
         repo: &RepoName,
         name: &str,
-        (colour, description): (&str, &str),
+        colour: &str,
+        description: &str,
     ) -> Result<(), Failure> {
         let doing = format!("making the label `{name}` in {repo}");
         let mut body = json!({ "name": name, "color": colour, "description": description });
-        let made = self.send_below(repo, (Method::POST, "labels"), body.clone(), &doing);
+        let made = self.send_below(Endpoint::post(repo, "labels"), body.clone(), &doing);
         match made.await {
             Err(refusal) if says(&refusal, "already_exists") => {}
             made => return made.map(drop),
@@ -168,43 +193,36 @@ impl GitWrite for Writer {
             members.remove("name");
         }
         let path = format!("labels/{}", segment(name));
-        self.follow_up(repo, (Method::PATCH, &path), body, &doing)
+        self.follow_up(Endpoint::patch(repo, &path), body, &doing)
             .await
             .map(drop)
     }
 }
 
 impl Writer {
-    /// Sends a write to a path below a repository.
+    /// Sends a write.
     async fn send_below(
         &self,
-        repo: &RepoName,
-        to: (Method, &str),
+        to: Endpoint<'_>,
         body: Value,
         doing: &str,
     ) -> Result<Answer, Failure> {
-        self.send(self.below(repo, to, body, doing)).await
+        self.send(self.below(to, body, doing)).await
     }
 
     /// The same where it goes on with what an earlier write began.
     async fn follow_up(
         &self,
-        repo: &RepoName,
-        to: (Method, &str),
+        to: Endpoint<'_>,
         body: Value,
         doing: &str,
     ) -> Result<Answer, Failure> {
-        let call = self.below(repo, to, body, doing);
+        let call = self.below(to, body, doing);
         self.client().follow_up(call).await
     }
 
-    fn below<'a>(
-        &self,
-        repo: &'a RepoName,
-        (method, path): (Method, &str),
-        body: Value,
-        doing: &'a str,
-    ) -> Call<'a> {
+    fn below<'a>(&self, to: Endpoint<'a>, body: Value, doing: &'a str) -> Call<'a> {
+        let Endpoint { method, repo, path } = to;
         Call {
             method,
             url: self.client().base().rest(&format!("/repos/{repo}/{path}")),

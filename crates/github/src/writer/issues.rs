@@ -31,7 +31,8 @@ impl IssuesWrite for Writer {
         &self,
         repo: &RepoName,
         comment: u64,
-        (text, marker): (&str, &str),
+        text: &str,
+        marker: &str,
     ) -> Result<(), Failure> {
         let doing = format!("changing our comment {comment} in {repo}");
         let path = format!("/repos/{repo}/issues/comments/{comment}");

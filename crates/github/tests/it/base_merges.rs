@@ -1,7 +1,7 @@
 //! Heads that are nothing but GitHub's own merge of the base.
 
 use domain::ids::CommitSha;
-use engine::ports::PullsRead;
+use engine::ports::{CommitRange, PullsRead};
 use serde_json::{Value, json};
 
 use crate::server::{Asked, Reply, Server, pull};
@@ -38,9 +38,14 @@ async fn is_base_merge(commit: Value, lacking: u64) -> bool {
     .await;
     let sha = |text: &str| text.parse::<CommitSha>().unwrap();
     let (before, head) = (sha(BEFORE), sha(HEAD));
-    let of = (&pull().repo, &sha(BASE));
+    let between = CommitRange {
+        base: &before,
+        head: &head,
+    };
     let reader = server.reader();
-    reader.is_base_merge(of, (&before, &head)).await.unwrap()
+    let (repo, target) = (pull().repo, sha(BASE));
+    let read = reader.is_base_merge(&repo, &target, between).await;
+    read.unwrap()
 }
 
 #[tokio::test]

@@ -79,7 +79,7 @@ async fn what_is_left_is_kept_for_merges_and_nothing_else_is_sent() {
 
     let facts = reader.facts(&pull(), kept(), now()).await.unwrap();
     let pull = pull();
-    let merge = writer.merge(&pull, &facts.head.sha, (MergeMethod::Squash, None));
+    let merge = writer.merge(&pull, &facts.head.sha, MergeMethod::Squash, None);
     merge.await.unwrap();
     backend.pass(SignedDuration::from_mins(10));
     reader.glance(&pull).await.unwrap();

@@ -3,7 +3,7 @@
 use domain::delivery::ProviderReport;
 use domain::failure::{CallEffect, Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, RepoName};
-use engine::ports::{Clock, IssuesRead, IssuesWrite, PullsRead};
+use engine::ports::{AwaitedRun, Clock, IssuesRead, IssuesWrite, PullsRead};
 use github::{Client, Reader, Settings, Writer};
 use jiff::{SignedDuration, Timestamp};
 use sandbox::github::{
@@ -41,6 +41,16 @@ fn bad(report: &ProviderReport) -> &str {
     }
 }
 
+/// A run since a time, of whatever commit.
+fn awaited<'a>(file: &'a str, branch: &'a BranchName, since: Timestamp) -> AwaitedRun<'a> {
+    AwaitedRun {
+        file,
+        branch,
+        since,
+        merge: None,
+    }
+}
+
 /// A run that was dispatched on `main`.
 fn dispatched(id: u64, status: &str, conclusion: Option<&str>) -> Value {
     json!({
@@ -55,7 +65,7 @@ async fn report(list: Vec<Value>) -> Result<ProviderReport, Failure> {
     let since = "2026-11-21T11:00:00.7Z".parse().unwrap();
     let read = server
         .reader()
-        .workflow_run(&repo(), ("a b.yml", &main()), (since, None))
+        .workflow_run(&repo(), awaited("a b.yml", &main(), since))
         .await;
     assert_eq!(
         server.lines(),
@@ -130,9 +140,12 @@ async fn report_of_merge(heads: &[(&str, &str)]) -> (Result<ProviderReport, Fail
     })
     .await;
     let (reader, merge) = (server.reader(), head());
-    let which = ("deploy.yml", &main());
-    let awaited = (BEGAN.parse().unwrap(), Some(&merge));
-    let read = reader.workflow_run(&repo(), which, awaited).await;
+    let main = main();
+    let run = AwaitedRun {
+        merge: Some(&merge),
+        ..awaited("deploy.yml", &main, BEGAN.parse().unwrap())
+    };
+    let read = reader.workflow_run(&repo(), run).await;
     let line = |head: &str| format!("GET /repos/acme/shop/compare/{MERGE}...{head}?per_page=1");
     let mut lines = server.lines().into_iter();
     assert!(lines.next().unwrap().contains("/runs?"));
@@ -228,10 +241,11 @@ async fn the_time_of_a_dispatch_is_told_by_githubs_clock() {
             Reply::ok(&body).with("date", date)
         })
         .await;
-        let (reader, awaited) = (server.reader(), (BEGAN.parse().unwrap(), None));
+        let reader = server.reader();
         reader.default_branch(&repo()).await.unwrap();
-        let which = ("deploy.yml", &main());
-        let read = reader.workflow_run(&repo(), which, awaited).await;
+        let main = main();
+        let run = awaited("deploy.yml", &main, BEGAN.parse().unwrap());
+        let read = reader.workflow_run(&repo(), run).await;
         assert_eq!(read.unwrap(), ProviderReport::Nothing);
         let asked = server.lines().pop().unwrap();
         let expected = format!("created=%3E%3D{created}");
@@ -244,15 +258,16 @@ async fn runs_and_deployments_that_cannot_be_read_whole_are_no_answer() {
     let short =
         json!({ "total_count": 2, "workflow_runs": [dispatched(1, "completed", Some("success"))] });
     let server = Server::start(move |_: &Asked| Reply::ok(&short)).await;
-    let awaited = (BEGAN.parse().unwrap(), None);
-    let which = ("deploy.yml", &main());
-    let read = server.reader().workflow_run(&repo(), which, awaited).await;
+    let main = main();
+    let run = awaited("deploy.yml", &main, BEGAN.parse().unwrap());
+    let read = server.reader().workflow_run(&repo(), run).await;
     assert_eq!(read.unwrap_err().class, FailureClass::Garbled);
 
     let class = async |server: &Server| {
         let reader = server.reader();
-        let which = ("production", None);
-        let read = reader.deployment(&repo(), &head(), which).await;
+        let read = reader
+            .deployment(&repo(), &head(), "production", None)
+            .await;
         read.unwrap_err().class
     };
     let foreign = json!([{ "id": 1, "sha": OTHER }]);
@@ -284,8 +299,7 @@ async fn the_newest_deployment_and_its_newest_status_count() {
         })
         .await;
         let reader = server.reader();
-        let which = ("my env&x", None);
-        let read = reader.deployment(&repo(), &head(), which).await;
+        let read = reader.deployment(&repo(), &head(), "my env&x", None).await;
         let asked = format!("GET /repos/acme/shop/deployments?sha={HEAD}&environment=my+env%26x");
         assert_eq!(server.lines()[0], asked);
         read.unwrap()
@@ -315,8 +329,9 @@ async fn a_deployment_that_was_seen_to_fail_is_no_news() {
         })
         .await;
         let (reader, failed_at) = (server.reader(), failed_at.parse().unwrap());
-        let which = ("production", Some(failed_at));
-        reader.deployment(&repo(), &head(), which).await.unwrap()
+        let (repo, head) = (repo(), head());
+        let read = reader.deployment(&repo, &head, "production", Some(failed_at));
+        read.await.unwrap()
     };
     let (earlier, later) = ("2026-11-21T10:59:59Z", "2026-11-21T11:00:00.5Z");
     for state in ["failure", "error", "inactive"] {
@@ -493,8 +508,8 @@ async fn a_workflow_of_the_sandbox_is_dispatched_and_awaited() {
         let (file, branch) = ("deploy.yml", main());
         let since = stage.clock.now();
         let read = async || {
-            let which = (file, &branch);
-            let read = reader.workflow_run(&repo(), which, (since, None)).await;
+            let run = awaited(file, &branch, since);
+            let read = reader.workflow_run(&repo(), run).await;
             read.unwrap()
         };
         assert_eq!(read().await, ProviderReport::Nothing);
@@ -551,8 +566,8 @@ async fn a_deployment_of_the_sandbox_is_followed() {
     let sha = github.branch(REPO, "main").unwrap();
     let commit: CommitSha = sha.parse().unwrap();
     let read = async || {
-        let which = ("production", None);
-        let read = reader.deployment(&repo(), &commit, which).await;
+        let repo = repo();
+        let read = reader.deployment(&repo, &commit, "production", None).await;
         read.unwrap()
     };
     assert_eq!(read().await, ProviderReport::Nothing);

@@ -2,7 +2,7 @@
 
 use domain::failure::FailureClass;
 use domain::ids::CommitSha;
-use engine::ports::{Comparison, FoundPull, GitRead};
+use engine::ports::{CommitRange, Comparison, FoundPull, GitRead};
 use scaffold::scope::{FileChange, Kind};
 use scaffold::tree::{Content, Mode, TEXT_BYTES_MAX, Tree};
 use serde_json::{Value, json};
@@ -213,10 +213,12 @@ async fn compare(files: Value, tree: Value) -> (Result<Comparison, FailureClass>
     };
     let server = Server::start(script).await;
     let reader = server.reader();
-    let read = reader
-        .compare(&pull().repo, (&sha(OTHER), &sha(HEAD)))
-        .await
-        .map_err(|failure| failure.class);
+    let between = CommitRange {
+        base: &sha(OTHER),
+        head: &sha(HEAD),
+    };
+    let read = reader.compare(&pull().repo, between).await;
+    let read = read.map_err(|failure| failure.class);
     (read, server.lines())
 }
 
@@ -258,7 +260,10 @@ async fn the_modes_of_a_large_repository_are_read_in_the_folders_of_what_changed
         _ => Reply::ok(&compared(&[commit(OTHER, "Add a")], 1, &files)),
     };
     let server = Server::start(script).await;
-    let between = (&sha(OTHER), &sha(HEAD));
+    let between = CommitRange {
+        base: &sha(OTHER),
+        head: &sha(HEAD),
+    };
     let read = server.reader().compare(&pull().repo, between).await;
     let modes: Vec<_> = read.unwrap().files.iter().map(|it| it.mode).collect();
     let known = [Some(Mode::Executable), Some(Mode::Link), None, None];
@@ -361,10 +366,12 @@ async fn commits_of_a_comparison_come_in_pages() {
             }
         };
         let reader = Server::start(script).await.reader();
-        let read = reader
-            .compare(&pull().repo, (&sha(OTHER), &sha(HEAD)))
-            .await
-            .map_err(|failure| failure.class);
+        let between = CommitRange {
+            base: &sha(OTHER),
+            head: &sha(HEAD),
+        };
+        let read = reader.compare(&pull().repo, between).await;
+        let read = read.map_err(|failure| failure.class);
         assert_eq!(read.map(|read| read.commits.len()), total);
     }
 }

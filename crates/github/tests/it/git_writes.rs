@@ -263,7 +263,7 @@ async fn a_label_is_made_or_changed() {
         let server = Server::start(script).await;
         let writer = server.writer();
         let put = writer
-            .put_label(&pull().repo, "a b", ("d73a4a", "Broken"))
+            .put_label(&pull().repo, "a b", "d73a4a", "Broken")
             .await;
         assert_eq!(put.map_err(|failure| failure.class), outcome);
         let asked = server.asked();

@@ -85,8 +85,8 @@ impl Stage {
         };
         assert_eq!((failed.event.as_str(), failed.redelivery), ("push", false));
         assert_eq!(failed.outcome(), AttemptOutcome::Failed);
-        let named = (failed.hook, failed.id);
-        writer.redeliver(log, named).await.unwrap();
+        let asked = writer.redeliver(log, failed.hook, failed.id);
+        asked.await.unwrap();
         self.pass(60);
         self.sandbox.deliver_webhooks().await;
         let after = reader.attempts(log, Timestamp::UNIX_EPOCH).await;
@@ -94,7 +94,7 @@ impl Stage {
         assert_eq!(after.len(), 2);
         let again = after.iter().find(|it| it.redelivery).unwrap();
         assert_eq!((&again.guid, again.hook), (&failed.guid, failed.hook));
-        let unknown = writer.redeliver(log, (failed.hook, DeliveryId(404))).await;
+        let unknown = writer.redeliver(log, failed.hook, DeliveryId(404)).await;
         assert_eq!(unknown.unwrap_err().class, FailureClass::NotFound);
     }
 }

@@ -345,8 +345,9 @@ async fn writes_say_exactly_what_they_do() {
     let pass = || backend.pass(SignedDuration::from_secs(2));
     writer.comment(&issue(), "Hello.", "m1").await.unwrap();
     pass();
-    let text = ("Hello again.", "m1");
-    writer.edit_comment(&repo(), 12, text).await.unwrap();
+    let (text, marker) = ("Hello again.", "m1");
+    let edited = writer.edit_comment(&repo(), 12, text, marker).await;
+    edited.unwrap();
     pass();
     writer.close_issue(&issue()).await.unwrap();
     pass();
@@ -373,7 +374,7 @@ async fn writes_say_exactly_what_they_do() {
 
     for marker in ["", "a--b", "a>b", "a\nb"] {
         let refused = writer.comment(&issue(), "x", marker).await.unwrap_err();
-        let edited = writer.edit_comment(&repo(), 1, ("x", marker)).await;
+        let edited = writer.edit_comment(&repo(), 1, "x", marker).await;
         for failure in [refused, edited.unwrap_err()] {
             assert_eq!(
                 (failure.class, failure.happened),
@@ -507,8 +508,9 @@ async fn an_issue_is_commented_on_once_edited_and_closed() {
         let ours = marked().await.unwrap();
         assert!(ours.body.starts_with("It begins."), "{ours:?}");
         stage.pass(2);
-        let text = ("It ended.", "how-far");
-        writer.edit_comment(&repo(), ours.id, text).await.unwrap();
+        let (text, marker) = ("It ended.", "how-far");
+        let edited = writer.edit_comment(&repo(), ours.id, text, marker).await;
+        edited.unwrap();
         let edited = marked().await.unwrap();
         assert!(edited.id == ours.id && edited.body.starts_with("It ended."));
         stage.pass(2);
@@ -524,7 +526,7 @@ async fn an_issue_is_commented_on_once_edited_and_closed() {
         github.delete_comment(now(), "acme/shop", ours.id);
         assert_eq!(marked().await, None);
         stage.pass(2);
-        let gone = writer.edit_comment(&repo(), ours.id, text).await;
+        let gone = writer.edit_comment(&repo(), ours.id, text, marker).await;
         assert_eq!(gone.unwrap_err().class, FailureClass::NotFound);
     }
 }

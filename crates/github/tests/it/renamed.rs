@@ -53,7 +53,7 @@ fn renamed(asked: &Asked) -> Reply {
 async fn merge(writer: &Writer) -> Result<CommitSha, Failure> {
     let head = HEAD.parse().unwrap();
     writer
-        .merge(&pull(), &head, (MergeMethod::Squash, None))
+        .merge(&pull(), &head, MergeMethod::Squash, None)
         .await
 }
 

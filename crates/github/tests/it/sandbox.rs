@@ -168,7 +168,7 @@ async fn only_the_judged_head_is_merged_and_only_once() {
     let merge = async |sha| {
         stage.pass(1);
         writer
-            .merge(&stage.pull, sha, (MergeMethod::Squash, None))
+            .merge(&stage.pull, sha, MergeMethod::Squash, None)
             .await
     };
     assert_eq!(

@@ -10,8 +10,8 @@ use domain::ids::{ArtefactId, BranchName, CommitSha, PullRef, RepoName, RoleName
 use domain::layer::Layer;
 use domain::policy::MergeMethod;
 use engine::ports::{
-    Clock, Edit, GitRead, GitWrite, IssuesRead, NewCommit, NewIssue, NewPull, NewStatus, PullsRead,
-    PullsWrite, StatusState,
+    Clock, CommitRange, Edit, GitRead, GitWrite, IssuesRead, NewCommit, NewIssue, NewPull,
+    NewStatus, PullsRead, PullsWrite, StatusState,
 };
 use github::{Client, Reader, Settings, Writer};
 use jiff::SignedDuration;
@@ -192,7 +192,8 @@ async fn files_are_read_and_written_through_real_git() {
         take(".jlo", &main),
     ];
     let head = stage.commit(&main, edits).await;
-    let compared = reader.compare(repo, (&main, &head)).await.unwrap();
+    let between = |base, head| CommitRange { base, head };
+    let compared = reader.compare(repo, between(&main, &head)).await.unwrap();
     assert_eq!(compared.merge_base, main);
     assert_eq!(compared.commits.len(), 1);
     assert_eq!(compared.commits[0].subject, "Change files");
@@ -256,13 +257,13 @@ async fn proposed_and_merged(stage: &Stage, head: &CommitSha) {
     assert_eq!(facts.files.known().unwrap().len(), 5 + 1, "old names count");
     for colour in ["d73a4a", "0e8a16"] {
         stage.pass();
-        let label = ("bugs", (colour, "Broken"));
-        writer.put_label(repo, label.0, label.1).await.unwrap();
+        let put = writer.put_label(repo, "bugs", colour, "Broken");
+        put.await.unwrap();
     }
     opened_issue(stage).await;
     stage.pass();
     let merged = writer
-        .merge(&pull, head, (MergeMethod::Merge, None))
+        .merge(&pull, head, MergeMethod::Merge, None)
         .await
         .unwrap();
     assert_eq!(stage.tip("main").await, merged);

@@ -1,7 +1,7 @@
 //! The weaver's reads and writes against a repository of the sandbox that is real git.
 
 use domain::failure::FailureClass;
-use engine::ports::{Edit, GitRead, GitWrite, PullsWrite};
+use engine::ports::{CommitRange, Edit, GitRead, GitWrite, PullsWrite};
 use engine::weaving::{Ask, Skip, Skipped, Weaver};
 use github::Reader;
 use sandbox::{Fault, FaultKind, Service};
@@ -100,11 +100,11 @@ async fn a_diff_is_read_between_pinned_commits_whatever_the_branches_do() {
     let other = stage
         .commit(&main, vec![write("README.md", "Shops\n")])
         .await;
-    assert_eq!(
-        reader.merge_base(repo, (&other, &head)).await.unwrap(),
-        main
-    );
-    let diff = reader.diff(repo, (&main, &head)).await.unwrap().unwrap();
+    let range = |base, head| CommitRange { base, head };
+    let parted = reader.merge_base(repo, range(&other, &head)).await;
+    assert_eq!(parted.unwrap(), main);
+    let diff = reader.diff(repo, range(&main, &head)).await;
+    let diff = diff.unwrap().unwrap();
     let patch = parse(&diff).unwrap();
     assert_eq!(
         patch.changed().into_iter().collect::<Vec<_>>(),
@@ -113,7 +113,8 @@ async fn a_diff_is_read_between_pinned_commits_whatever_the_branches_do() {
     // Twenty thousand lines are too many.
     let long = "x\n".repeat(20_001);
     let large = stage.commit(&main, vec![write("long", &long)]).await;
-    assert_eq!(reader.diff(repo, (&main, &large)).await.unwrap(), None);
+    let diff = reader.diff(repo, range(&main, &large)).await;
+    assert_eq!(diff.unwrap(), None);
 
     // A branch goes forward only.
     stage.pass();
@@ -137,7 +138,7 @@ async fn a_diff_is_read_between_pinned_commits_whatever_the_branches_do() {
     stage.pass();
     let pull = stage.propose("weave", "main").await;
     writer
-        .edit_pull(&pull, ("Woven", "Three changes."))
+        .edit_pull(&pull, "Woven", "Three changes.")
         .await
         .unwrap();
     let view = stage.sandbox.github().pull(REPO, pull.number).unwrap();

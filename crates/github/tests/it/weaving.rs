@@ -2,7 +2,7 @@
 
 use domain::failure::FailureClass;
 use domain::ids::CommitSha;
-use engine::ports::{Edit, GitRead, GitWrite, NewCommit};
+use engine::ports::{CommitRange, Edit, GitRead, GitWrite, NewCommit};
 use serde_json::{Value, json};
 use weave::tree::{BlobId, Entry, Mode, Tree};
 
@@ -57,12 +57,12 @@ async fn a_whole_tree_is_one_request() {
         entry("other", "160000", TIP),
     ];
     let (read, asked) = entries(move |_| listed(false, &all)).await;
-    let of = |path: &str, mode, text| (path.to_owned(), Entry { mode, id: id(text) });
+    let entry = |path: &str, mode, text| (path.to_owned(), Entry { mode, id: id(text) });
     let expected = [
-        of("dir/run.sh", Mode::Executable, BLOB),
-        of("link", Mode::Symlink, BLOB),
-        of("old", Mode::File, BLOB),
-        of("other", Mode::Submodule, TIP),
+        entry("dir/run.sh", Mode::Executable, BLOB),
+        entry("link", Mode::Symlink, BLOB),
+        entry("old", Mode::File, BLOB),
+        entry("other", Mode::Submodule, TIP),
     ];
     assert_eq!(read, Ok(expected.into_iter().collect()));
     assert_eq!(asked, [format!("{HEAD}?recursive=1")]);
@@ -143,7 +143,11 @@ async fn a_diff_is_asked_for_as_text_and_may_be_too_large() {
     ] {
         let server = Server::start(move |_: &Asked| reply.clone()).await;
         let read = server.reader();
-        let read = read.diff(&pull().repo, (&sha(TIP), &sha(HEAD))).await;
+        let between = CommitRange {
+            base: &sha(TIP),
+            head: &sha(HEAD),
+        };
+        let read = read.diff(&pull().repo, between).await;
         assert_eq!(read.map_err(|failure| failure.class), expected);
         let asked = &server.asked()[0];
         assert_eq!(
@@ -216,9 +220,11 @@ async fn where_two_commits_parted_may_be_nowhere() {
         let answer = json!({ "merge_base_commit": base, "files": null });
         let server = Server::start(move |_: &Asked| Reply::ok(&answer)).await;
         let read = server.reader();
-        let read = read
-            .merge_base(&pull().repo, (&sha(OTHER), &sha(HEAD)))
-            .await;
+        let between = CommitRange {
+            base: &sha(OTHER),
+            head: &sha(HEAD),
+        };
+        let read = read.merge_base(&pull().repo, between).await;
         assert_eq!(read.map_err(|failure| failure.class), expected);
     }
     let said = json!({ "sha": HEAD, "message": "One\n\nTwo", "tree": { "sha": TIP } });
@@ -285,7 +291,7 @@ async fn a_branch_moves_forward_and_a_pull_request_is_edited() {
         .move_branch(&repo, &branch, &sha(HEAD))
         .await
         .unwrap();
-    writer.edit_pull(&pull(), ("Title", "Body")).await.unwrap();
+    writer.edit_pull(&pull(), "Title", "Body").await.unwrap();
     let asked = server.asked();
     let [.., moved, edited] = &asked[..] else {
         panic!("{asked:?}");

@@ -33,11 +33,7 @@ async fn a_merge_names_the_judged_head() {
         .await;
         let commit = server
             .writer()
-            .merge(
-                &pull(),
-                &HEAD.parse().unwrap(),
-                (method, Some("Add search")),
-            )
+            .merge(&pull(), &HEAD.parse().unwrap(), method, Some("Add search"))
             .await
             .unwrap();
         assert_eq!(commit.as_str(), OTHER);
@@ -107,7 +103,7 @@ async fn a_refused_merge_certainly_did_not_happen_and_a_lost_one_may_have() {
         let server = server(reply.clone()).await;
         let failure = server
             .writer()
-            .merge(&pull(), &HEAD.parse().unwrap(), (MergeMethod::Squash, None))
+            .merge(&pull(), &HEAD.parse().unwrap(), MergeMethod::Squash, None)
             .await
             .unwrap_err();
         assert_eq!(
@@ -129,7 +125,7 @@ async fn a_merge_that_never_left_did_not_happen() {
     let writer =
         github::Writer::new(github::Client::new(&settings, backend.clone(), backend).unwrap());
     let failure = writer
-        .merge(&pull(), &HEAD.parse().unwrap(), (MergeMethod::Squash, None))
+        .merge(&pull(), &HEAD.parse().unwrap(), MergeMethod::Squash, None)
         .await
         .unwrap_err();
     assert_eq!(

@@ -17,8 +17,10 @@ const SECRET: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
 async fn kept(world: &World, number: u64, run: &Run) -> Vec<TranscriptPage> {
     let mut pages = Vec::new();
     for page in 1.. {
-        let asked = (&id_of(number), &run.id);
-        let answer = world.backend.run_transcript(asked, page, Duration::ZERO);
+        let id = id_of(number);
+        let answer = world
+            .backend
+            .run_transcript(&id, &run.id, page, Duration::ZERO);
         match answer.await.expect("a store") {
             TranscriptAnswer::Page(found) => pages.push(found.kept),
             TranscriptAnswer::Nothing => break,
@@ -184,7 +186,7 @@ async fn the_transcripts_of_a_failed_run_and_of_a_good_one_hold_no_secret() {
     assert_eq!(left_after(&world, 91).await, 0);
     let before = delivery(&world, mended).await;
     let (id, run) = (id_of(mended), &good[1].id);
-    let unread = world.backend.run_transcript((&id, run), 1, Duration::ZERO);
+    let unread = world.backend.run_transcript(&id, run, 1, Duration::ZERO);
     assert_eq!(unread.await.expect("a store"), TranscriptAnswer::Later);
     world.pass(MINUTE).await;
     assert_eq!(told(&world, mended, &good[1]).await, lines);

@@ -39,7 +39,7 @@ pub(super) async fn send(world: &World, to: &str, subject: &str) {
         attachments: Vec::new(),
     };
     let repo = REPO.parse().expect("a repository");
-    let sent = world.backend.send_mail(&repo, &outgoing, ("ann", None));
+    let sent = world.backend.send_mail(&repo, &outgoing, "ann", None);
     sent.await.expect("a message");
 }
 
@@ -381,7 +381,7 @@ async fn mail_that_was_not_read_for_two_sprints_is_told_to_people() {
             body: long.parse().expect("a body"),
             attachments: Vec::new(),
         };
-        let sent = world.backend.send_mail(&repo, &outgoing, ("ann", None));
+        let sent = world.backend.send_mail(&repo, &outgoing, "ann", None);
         sent.await.expect("a message");
     }
     for number in ["50", "51"] {

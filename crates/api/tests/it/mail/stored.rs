@@ -123,8 +123,9 @@ async fn a_message_to_a_team_that_broke_off_goes_on_with_those_that_are_left() {
         order: "o1".to_owned(),
     };
     let send = || {
-        let order = ("ann", Some(&once));
-        world.backend.send_mail(&repo, &outgoing, order)
+        world
+            .backend
+            .send_mail(&repo, &outgoing, "ann", Some(&once))
     };
     records.refuses.store(2, Ordering::SeqCst);
     send().await.unwrap_err();

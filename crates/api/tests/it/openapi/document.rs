@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use api::{Caller, Method, Parameter, ParameterType, RequestBody, ResponseBody, Route, routes};
 use client::mcp::Toolset;
 use client::wire::PROBLEM_JSON;
-use engine::status::STATES;
+use engine::job_state::STATES;
 use serde_json::{Map, Value, json};
 
 use super::schemas::{Schemas, named};

@@ -13,6 +13,15 @@ use crate::dispatcher::Dispatcher;
 use crate::keys;
 use crate::save::EventRoute;
 
+/// What is announced, once for each cause.
+struct Announcement<'a> {
+    what: Occurrence,
+    audience: Audience,
+    cause: &'a str,
+    /// The address of its full text.
+    whole: Option<String>,
+}
+
 impl Dispatcher {
     /// Asks for a decision, once for each cause.
     pub(super) async fn ask(
@@ -26,9 +35,13 @@ impl Dispatcher {
             ask: ask.clone(),
             summary: delivery.summary.clone(),
         };
-        let announcement = (what, audience, cause);
-        self.announce_of(delivery, announcement, whole, source)
-            .await
+        let announcement = Announcement {
+            what,
+            audience,
+            cause,
+            whole,
+        };
+        self.announce_of(delivery, announcement, source).await
     }
 
     /// Where the whole of a plan can be read of which a question shows a part.
@@ -46,14 +59,19 @@ impl Dispatcher {
         Ok(domain::delivery::whole_plan_url(delivery, ask, job))
     }
 
-    /// Records an event of a delivery, once for each cause, with its wakes. `whole` is the address of its full text.
+    /// Records an event of a delivery, once for each cause, with its wakes.
     async fn announce_of(
         &self,
         delivery: &Delivery,
-        (what, audience, cause): (Occurrence, Audience, &str),
-        whole: Option<String>,
+        announcement: Announcement<'_>,
         source: &Source,
     ) -> Result<(), Error> {
+        let Announcement {
+            what,
+            audience,
+            cause,
+            whole,
+        } = announcement;
         let event = Event {
             id: EventId::from_name(cause),
             job: delivery.task.job.clone(),
@@ -99,7 +117,8 @@ impl Dispatcher {
     pub(super) async fn announce_failure(
         &self,
         delivery: &Delivery,
-        (audience, cause): (Audience, &str),
+        audience: Audience,
+        cause: &str,
         source: &Source,
     ) -> Result<(), Error> {
         let of_job = match &delivery.task.job {
@@ -120,8 +139,13 @@ impl Dispatcher {
             cause: ErrorCause::PhaseFailed,
             reason,
         };
-        let announcement = (what, audience, cause);
-        self.announce_of(delivery, announcement, None, source).await
+        let announcement = Announcement {
+            what,
+            audience,
+            cause,
+            whole: None,
+        };
+        self.announce_of(delivery, announcement, source).await
     }
 
     /// Says on its issue how far a delivery is, at most once a minute.

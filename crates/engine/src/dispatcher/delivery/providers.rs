@@ -3,14 +3,14 @@
 use domain::delivery::{
     self, Delivery, Deploy, Input, Observe, Phase, ProviderReport, PullEnd, RunStatus,
 };
-use domain::effect::EffectState;
+use domain::effect::{Action, EffectState, TrackerAction};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha};
 
-use super::wants::dispatch;
 use crate::backend::{Backend, Error};
 use crate::dispatcher::Dispatcher;
 use crate::keys;
+use crate::ports::AwaitedRun;
 
 impl Dispatcher {
     /// Asks, and shows the answer to the delivery. Returns whether that changed it.
@@ -50,7 +50,7 @@ impl Dispatcher {
         if (phase, delivery.run_status) != (Phase::Deploy, RunStatus::Pending) {
             return Ok(None);
         }
-        let action = dispatch(delivery, (file, branch), &delivery::cause(delivery));
+        let action = dispatch(delivery, file, branch, &delivery::cause(delivery));
         let (pk, id) = (keys::delivery_pk(&delivery.id), Backend::effect_id(&action));
         let found = self.backend.store.effect(&pk, &id).await?;
         Ok(found.and_then(|found| match found.value.state {
@@ -97,15 +97,17 @@ impl Dispatcher {
         Ok(match (&delivery.rules.deploy, merge_commit(delivery)) {
             (Deploy::None, _) => ProviderReport::Good,
             (Deploy::Workflow { file, branch }, _) => {
-                let merge = deployed_merge(delivery, branch);
-                let awaited = (delivery::deploying_since(delivery), merge);
-                issues.workflow_run(repo, (file, branch), awaited).await?
+                let awaited = AwaitedRun {
+                    file,
+                    branch,
+                    since: delivery::deploying_since(delivery),
+                    merge: deployed_merge(delivery, branch),
+                };
+                issues.workflow_run(repo, awaited).await?
             }
             (Deploy::Deployment { environment }, Some(sha)) => {
                 let failed_at = delivery::deploy_failed_at(delivery);
-                issues
-                    .deployment(repo, sha, (environment, failed_at))
-                    .await?
+                issues.deployment(repo, sha, environment, failed_at).await?
             }
             (Deploy::Deployment { .. }, None) => ProviderReport::Nothing,
         })
@@ -126,12 +128,26 @@ fn is_final(failure: &Failure) -> bool {
     }
 }
 
+/// Starts the workflow that deploys a delivery.
+pub(super) fn dispatch(
+    delivery: &Delivery,
+    file: &str,
+    branch: &BranchName,
+    cause: &str,
+) -> Action {
+    Action::Tracker(TrackerAction::DispatchWorkflow {
+        repo: delivery.repo.clone(),
+        file: file.to_owned(),
+        branch: branch.clone(),
+        cause: cause.to_owned(),
+        since: delivery::deploying_since(delivery),
+        merge: deployed_merge(delivery, branch).cloned(),
+    })
+}
+
 /// The merge that a run on a branch has to hold: none on another branch than the one that got the merge, since there the
 /// run itself may bring it.
-pub(super) fn deployed_merge<'a>(
-    delivery: &'a Delivery,
-    branch: &BranchName,
-) -> Option<&'a CommitSha> {
+fn deployed_merge<'a>(delivery: &'a Delivery, branch: &BranchName) -> Option<&'a CommitSha> {
     let job = delivery.seen.job.as_ref()?;
     merge_commit(delivery).filter(|_| job.branch == *branch)
 }

@@ -26,7 +26,7 @@ impl Dispatcher {
     /// look; it holds up neither the others nor the delivery.
     pub(super) async fn keep_transcripts(&self, id: &DeliveryId, ended: &[RunId]) {
         for run in ended {
-            match self.keep_transcript((id, run), Reader::Look).await {
+            match self.keep_transcript(id, run, Reader::Look).await {
                 Ok(None) => {}
                 Ok(Some(failure)) => {
                     tracing::warn!(delivery.id = %id, %run, %failure, "a transcript could not be read; it is read later");
@@ -44,7 +44,7 @@ impl Dispatcher {
         id: &DeliveryId,
         run: &RunId,
     ) -> Result<(), Error> {
-        let Some(failure) = self.keep_transcript((id, run), Reader::Caller).await? else {
+        let Some(failure) = self.keep_transcript(id, run, Reader::Caller).await? else {
             return Ok(());
         };
         let first = self.first_page(id, run).await?;
@@ -72,7 +72,8 @@ impl Dispatcher {
     /// Reads the log of a run's session and keeps its part of it. Returns why it could not be read.
     async fn keep_transcript(
         &self,
-        (id, run): (&DeliveryId, &RunId),
+        id: &DeliveryId,
+        run: &RunId,
         reader: Reader,
     ) -> Result<Option<Failure>, Error> {
         let Some(found) = self.backend.store.get::<Delivery>(id).await? else {
@@ -115,16 +116,17 @@ impl Dispatcher {
             && let Some(first) = first.filter(|first| first.value.pages > 0)
         {
             // The session is gone, and what a caller asked for before is all that there is.
-            self.take_kept((id, run), first.value, &mut reading).await?;
+            self.take_kept(id, run, first.value, &mut reading).await?;
         }
-        self.save_transcript((id, run), &reading).await?;
+        self.save_transcript(id, run, &reading).await?;
         Ok(None)
     }
 
     /// Takes what an earlier reading kept.
     async fn take_kept(
         &self,
-        (id, run): (&DeliveryId, &RunId),
+        id: &DeliveryId,
+        run: &RunId,
         first: TranscriptPage,
         reading: &mut LogReading,
     ) -> Result<(), Error> {
@@ -145,7 +147,8 @@ impl Dispatcher {
     /// short time only, and the log is read again.
     async fn save_transcript(
         &self,
-        (id, run): (&DeliveryId, &RunId),
+        id: &DeliveryId,
+        run: &RunId,
         reading: &LogReading,
     ) -> Result<(), Error> {
         let (pages, entries) = (&pages(reading), &reading.entries);

@@ -1,9 +1,7 @@
 //! Carries out what a delivery wants of others, by the functions that orders of people use. Ids, causes and conditions
 //! make it harmless to carry out the same thing twice.
 
-use domain::delivery::{
-    Actor, Child, Delivery, Input, Purpose, Want, deploying_since, order_giver,
-};
+use domain::delivery::{Actor, Child, Delivery, Input, Purpose, Want, order_giver};
 use domain::effect::{Action, EffectState, TrackerAction};
 use domain::failure::FailureClass;
 use domain::ids::{BranchName, CommitSha, DeliveryId, JobId, PullRef};
@@ -13,7 +11,7 @@ use domain::policy::{Source, Terms};
 use domain::pull::{DeliveryHint, MergeApproval, MergeStyle};
 use domain::refusal::NotNow;
 
-use super::providers::deployed_merge;
+use super::providers::dispatch;
 use crate::backend::{Backend, Error, ignore_conflict};
 use crate::deliveries::DeliveryOrder;
 use crate::dispatcher::Dispatcher;
@@ -37,8 +35,7 @@ impl Dispatcher {
             Want::ReadPart { id } => return self.read_part(id).await,
             Want::AskProvider { phase } => return self.ask_provider(delivery, *phase).await,
             Want::CreateJob { job, purpose } => {
-                let new = (job, purpose);
-                self.create_job(delivery, new, source).await
+                self.create_job(delivery, job, purpose, source).await
             }
             Want::RetryJob { .. }
             | Want::ApprovePlan { .. }
@@ -48,8 +45,8 @@ impl Dispatcher {
             | Want::PrioritiseJob { .. } => self.order_job(delivery, want, source).await,
             Want::ApprovePull {
                 head, by, style, ..
-            } => self.approve_pull(delivery, (head, style), by).await,
-            Want::ClosePull { pull, newer } => self.replace_pull(id, (pull, newer)).await,
+            } => self.approve_pull(delivery, head, style, by).await,
+            Want::ClosePull { pull, newer } => self.replace_pull(id, pull, newer).await,
             Want::CreateChild { child } => self.create_child(delivery, child).await,
             Want::CancelChild { id, by } => {
                 let input = Input::Cancelled(by.clone());
@@ -66,8 +63,8 @@ impl Dispatcher {
             Want::TellFailed {
                 audience, cause, ..
             } => {
-                let whom = (*audience, cause.as_str());
-                self.announce_failure(delivery, whom, source).await
+                self.announce_failure(delivery, *audience, cause.as_str(), source)
+                    .await
             }
             Want::Tell { .. } => self.tell_issue(id).await,
             Want::DispatchWorkflow { .. } | Want::CloseIssue { .. } => {
@@ -102,8 +99,8 @@ impl Dispatcher {
                 backend.cancel_job(&named, &by).await.map(drop)
             }
             Want::RetryJob { job, reason, .. } => {
-                let again = (job, reason.as_deref());
-                self.retry_session(delivery, again, source).await
+                self.retry_session(delivery, job, reason.as_deref(), source)
+                    .await
             }
             Want::ApprovePlan { job, plan, by } => {
                 let named = named(id, job, by);
@@ -152,13 +149,14 @@ impl Dispatcher {
     async fn retry_session(
         &self,
         delivery: &Delivery,
-        (job, reason): (&JobId, Option<&str>),
+        job: &JobId,
+        reason: Option<&str>,
         source: &Source,
     ) -> Result<(), Error> {
         let branch = self.backend.must_job(job).await?.value.branch;
         let task = self.task(delivery, job, (source, &branch)).await?;
         let named = named(&delivery.id, job, &Actor::System);
-        let retried = self.backend.retry_with(&named, (reason, Some(&task)));
+        let retried = self.backend.retry_with(&named, reason, Some(&task));
         retried.await.map(drop)
     }
 
@@ -183,7 +181,8 @@ impl Dispatcher {
     async fn create_job(
         &self,
         delivery: &Delivery,
-        (id, purpose): (&JobId, &Purpose),
+        id: &JobId,
+        purpose: &Purpose,
         source: &Source,
     ) -> Result<(), Error> {
         let Some(branch) = source.branch.clone() else {
@@ -223,7 +222,8 @@ impl Dispatcher {
     async fn approve_pull(
         &self,
         delivery: &Delivery,
-        (head, style): (&CommitSha, &MergeStyle),
+        head: &CommitSha,
+        style: &MergeStyle,
         by: &Actor,
     ) -> Result<(), Error> {
         let Some(job) = &delivery.task.job else {
@@ -259,7 +259,8 @@ impl Dispatcher {
     async fn replace_pull(
         &self,
         id: &DeliveryId,
-        (pull, newer): (&PullRef, &PullRef),
+        pull: &PullRef,
+        newer: &PullRef,
     ) -> Result<(), Error> {
         let by = order_giver(id, &Actor::System);
         self.backend.close_pull(pull, &by).await?;
@@ -315,7 +316,7 @@ fn on_tracker(delivery: &Delivery, want: &Want) -> Vec<Action> {
             file,
             branch,
             cause,
-        } => dispatch(delivery, (file, branch), cause),
+        } => dispatch(delivery, file, branch, cause),
         Want::CreateJob { .. }
         | Want::RetryJob { .. }
         | Want::ApprovePlan { .. }
@@ -336,22 +337,6 @@ fn on_tracker(delivery: &Delivery, want: &Want) -> Vec<Action> {
         | Want::TellFailed { .. } => return Vec::new(),
     };
     vec![action]
-}
-
-/// Starts the workflow that deploys a delivery.
-pub(super) fn dispatch(
-    delivery: &Delivery,
-    (file, branch): (&str, &BranchName),
-    cause: &str,
-) -> Action {
-    Action::Tracker(TrackerAction::DispatchWorkflow {
-        repo: delivery.repo.clone(),
-        file: file.to_owned(),
-        branch: branch.clone(),
-        cause: cause.to_owned(),
-        since: deploying_since(delivery),
-        merge: deployed_merge(delivery, branch).cloned(),
-    })
 }
 
 /// Files that are too large, or that may not be read, stay so until a person changes that: a delivery shows it as what it is refused.

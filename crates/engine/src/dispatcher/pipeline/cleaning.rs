@@ -5,13 +5,12 @@ use domain::job::NewProposal;
 use domain::pipeline::{
     FoundRequirement, Member, MockTag, PartWork, Pipeline, Plan, Recipe, Requirement, TreeShas,
 };
-use domain::policy::Source;
 use scaffold::exchange;
 use scaffold::layout::Layout;
 use scaffold::prompt::Trees;
 
 use super::at_work;
-use super::members::of_run;
+use super::members::{NewMember, of_run};
 use super::trees::TreeCache;
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
@@ -51,10 +50,16 @@ impl Dispatcher {
     /// Creates the job that removes a requirement. First the requirement takes no other order, if Gaffer follows it.
     pub(super) async fn create_removal(
         &self,
-        pipeline: &Pipeline,
-        (member, shas): (&Member, &TreeShas),
-        (source, cache): (&Source, &mut TreeCache),
+        new: NewMember<'_>,
+        shas: &TreeShas,
+        cache: &mut TreeCache,
     ) -> Result<(), Error> {
+        let NewMember {
+            pipeline,
+            member,
+            source,
+            ..
+        } = new;
         let trees = self.trees_of(&pipeline.repo, shas, cache).await?;
         let path = member.requirement.as_deref().unwrap_or_default();
         // The plan has read it at the same commits.
@@ -66,7 +71,7 @@ impl Dispatcher {
         if let Some(known) = self.backend.store.get::<Requirement>(&key).await? {
             let known = known.value;
             self.backend
-                .decide_requirement((&pipeline.repo, &reference.id), |stored, now| {
+                .decide_requirement(&pipeline.repo, &reference.id, |stored, now| {
                     let by = pipeline.by.as_str();
                     stored.unwrap_or(&known).removed((&member.job, by), now)
                 })

@@ -31,7 +31,8 @@ impl Dispatcher {
         &self,
         pipeline: &Pipeline,
         asked: Vec<Asked>,
-        (trees, paths): (&Trees, &Paths),
+        trees: &Trees,
+        paths: &Paths,
     ) -> Result<Vec<Asked>, Error> {
         if pipeline.ask.requirement.is_some() || pipeline.ask.mock.is_some() {
             return Ok(asked);
@@ -57,7 +58,8 @@ impl Dispatcher {
     pub(super) async fn note_planning(
         &self,
         unit: &mut UnitOfWork,
-        (pipeline, step): (&Pipeline, &PipelineStep),
+        pipeline: &Pipeline,
+        step: &PipelineStep,
         cache: &mut TreeCache,
     ) -> Result<bool, Error> {
         let Some(shas) = step.trees.as_ref().filter(|_| plans(pipeline, step)) else {
@@ -76,7 +78,7 @@ impl Dispatcher {
             if let Some(member) = member
                 && noted.insert(found.reference.id.clone())
                 && !self
-                    .note_planner(unit, (&pipeline.repo, member), found)
+                    .note_planner(unit, &pipeline.repo, member, found)
                     .await?
             {
                 return Ok(false);
@@ -89,7 +91,8 @@ impl Dispatcher {
     async fn note_planner(
         &self,
         unit: &mut UnitOfWork,
-        (repo, member): (&RepoName, &Member),
+        repo: &RepoName,
+        member: &Member,
         found: FoundRequirement,
     ) -> Result<bool, Error> {
         let now = self.backend.now();
@@ -114,7 +117,7 @@ impl Dispatcher {
             }
             stored => {
                 let version = stored.map(|stored| stored.version);
-                unit.save_at(&key, &next, (version, next.due(now)));
+                unit.save_at(&key, &next, version, next.due(now));
             }
         }
         Ok(true)
@@ -125,7 +128,8 @@ impl Dispatcher {
         &self,
         unit: &mut UnitOfWork,
         pipeline: &Pipeline,
-        (before, after): (&PipelineStep, &PipelineStep),
+        before: &PipelineStep,
+        after: &PipelineStep,
     ) -> Result<(), Error> {
         let members = before.members.iter().zip(&after.members);
         let ended = members.filter(|(before, after)| before.state != after.state);

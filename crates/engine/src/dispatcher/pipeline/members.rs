@@ -15,11 +15,20 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use scaffold::prompt::PromptError;
 
-use super::prompts;
+use super::prompts::{self, PromptSources};
 use super::publishing::labels_of;
 use super::trees::TreeCache;
 use crate::backend::{Error, UnitOfWork, ignore_conflict};
 use crate::dispatcher::Dispatcher;
+
+/// A member of a step whose job is to be made.
+#[derive(Clone, Copy)]
+pub(super) struct NewMember<'a> {
+    pub(super) pipeline: &'a Pipeline,
+    pub(super) step: &'a PipelineStep,
+    pub(super) member: &'a Member,
+    pub(super) source: &'a Source,
+}
 
 impl Dispatcher {
     /// Creates the jobs of a step that are not there yet, under the ids that were saved with its plan. Returns those that can never be
@@ -28,7 +37,8 @@ impl Dispatcher {
         &self,
         pipeline: &Pipeline,
         place: usize,
-        (source, trees): (&Source, &mut TreeCache),
+        source: &Source,
+        trees: &mut TreeCache,
     ) -> Result<(Vec<(JobId, String)>, Option<Hindrance>), Error> {
         let step = &pipeline.steps[place];
         let mut refused = Vec::new();
@@ -36,9 +46,13 @@ impl Dispatcher {
             if self.backend.store.job(&member.job).await?.is_some() {
                 continue;
             }
-            let asked = (step, member);
-            let created = self.create_member(pipeline, asked, (source, &mut *trees));
-            match Box::pin(created).await {
+            let new = NewMember {
+                pipeline,
+                step,
+                member,
+                source,
+            };
+            match Box::pin(self.create_member(new, trees)).await {
                 Ok(()) => {}
                 Err(Error::Outside(failure)) => {
                     tracing::warn!(pipeline = %pipeline.id, %failure, "a job is not created");
@@ -56,40 +70,39 @@ impl Dispatcher {
         Ok((refused, None))
     }
 
-    async fn create_member(
-        &self,
-        pipeline: &Pipeline,
-        (step, member): (&PipelineStep, &Member),
-        (source, trees): (&Source, &mut TreeCache),
-    ) -> Result<(), Error> {
+    async fn create_member(&self, new: NewMember<'_>, trees: &mut TreeCache) -> Result<(), Error> {
+        let NewMember {
+            pipeline,
+            step,
+            member,
+            source,
+        } = new;
         let Some(shas) = &step.trees else {
             return Ok(());
         };
         let worker = shas.worker.clone();
         let (recipe, (title, text), before) = match step.kind {
             StepKind::Layer(layer) => {
-                let asked = (layer, member, step);
-                return Box::pin(self.create_of_layer(pipeline, asked, (source, trees))).await;
+                return Box::pin(self.create_of_layer(new, layer, trees)).await;
             }
             StepKind::Requirements => return Ok(()),
             StepKind::Bootstrap => (Recipe::Bootstrap(shas.clone()), BOOTSTRAP, Vec::new()),
             StepKind::Proposals => {
                 let trees = self.trees_of(&pipeline.repo, shas, trees).await?;
                 let issues = self
-                    .issues_of((&member.job, &pipeline.repo), &trees.worker)
+                    .issues_of(&member.job, &pipeline.repo, &trees.worker)
                     .await?;
                 (Recipe::Publish { worker }, PUBLISH, issues)
             }
             StepKind::Labels => {
                 let trees = self.trees_of(&pipeline.repo, shas, trees).await?;
-                let labels = labels_of((&member.job, &pipeline.repo), &trees.worker);
+                let labels = labels_of(&member.job, &pipeline.repo, &trees.worker);
                 (Recipe::Labels { worker }, LABELS, labels)
             }
             StepKind::Clean => match pipeline.ask.mock.clone() {
                 Some(tag) => (Recipe::Clean { worker, tag }, CLEAN, Vec::new()),
                 None => {
-                    let removed = self.create_removal(pipeline, (member, shas), (source, trees));
-                    return Box::pin(removed).await;
+                    return Box::pin(self.create_removal(new, shas, trees)).await;
                 }
             },
         };
@@ -107,39 +120,55 @@ impl Dispatcher {
     /// Creates the job of an agent. In a trial run Gaffer itself writes what the agent would have written.
     async fn create_of_layer(
         &self,
-        pipeline: &Pipeline,
-        (layer, member, step): (Layer, &Member, &PipelineStep),
-        (source, cache): (&Source, &mut TreeCache),
+        new: NewMember<'_>,
+        layer: Layer,
+        cache: &mut TreeCache,
     ) -> Result<(), Error> {
+        let NewMember {
+            pipeline,
+            step,
+            member,
+            source,
+        } = new;
         let Some(shas) = &step.trees else {
             return Ok(());
         };
         if let Some(tag) = &pipeline.ask.mock {
-            let new = self.mocked(pipeline, (layer, member, step), (source, shas, tag));
-            return self.create_proposal(new).await;
+            let mocked = self.mocked(new, layer, shas, tag);
+            return self.create_proposal(mocked).await;
         }
         let trees = &self.trees_of(&pipeline.repo, shas, cache).await?.clone();
-        let told = (trees, cache);
-        let records = self.records(&pipeline.repo, layer, told).await?;
+        let records = self.records(&pipeline.repo, layer, trees, cache).await?;
         // It was assembled before the step began, from the same files.
-        let asked = (layer, member, step.range.as_str());
-        let prompt = prompts::assembled(pipeline, asked, (trees, &records));
+        let sources = PromptSources {
+            trees,
+            records: &records,
+            range: &step.range,
+        };
+        let prompt = prompts::assembled(pipeline, layer, member, sources);
         let prompt = prompt.map_err(|error| no_prompt(&error))?;
-        let agent = prompts::agent((layer, member), shas, &prompt);
+        let agent = prompts::agent(layer, member, shas, &prompt);
         let title = agent_title(&agent);
         let part = of_run(pipeline, PartWork::Agent(agent));
         let place = (&member.job, &pipeline.worker);
-        let new = self.part_job(source, place, (&title, prompt.text), part);
-        self.create_agent(new).await
+        let job = self.part_job(source, place, (&title, prompt.text), part);
+        self.create_agent(job).await
     }
 
     /// What stands for the agent of a trial run.
     fn mocked(
         &self,
-        pipeline: &Pipeline,
-        (layer, member, step): (Layer, &Member, &PipelineStep),
-        (source, shas, tag): (&Source, &TreeShas, &MockTag),
+        new: NewMember<'_>,
+        layer: Layer,
+        shas: &TreeShas,
+        tag: &MockTag,
     ) -> NewProposal {
+        let NewMember {
+            pipeline,
+            step,
+            member,
+            source,
+        } = new;
         let agent = Agent {
             layer,
             role: member.role.clone(),
@@ -187,7 +216,7 @@ impl Dispatcher {
         by: &str,
         now: Timestamp,
     ) -> Result<(), Error> {
-        self.save_new_while(self.backend.unit(), (step, by), now)
+        self.save_new_while(self.backend.unit(), step, by, now)
             .await
     }
 
@@ -195,7 +224,8 @@ impl Dispatcher {
     pub(in crate::dispatcher) async fn save_new_while(
         &self,
         mut unit: UnitOfWork,
-        (mut step, by): (Step<Job>, &str),
+        mut step: Step<Job>,
+        by: &str,
         now: Timestamp,
     ) -> Result<(), Error> {
         job::record_order(&mut step.aggregate, job::Order::Create, by, now);

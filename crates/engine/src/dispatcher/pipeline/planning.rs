@@ -15,16 +15,17 @@ use domain::policy::Source;
 use domain::redact::presentable;
 use scaffold::config::{self, Config, StreamAgents};
 use scaffold::layout::{CONFIG, Layout, Paths, SYSTEM};
-use scaffold::prompt::{PromptError, Records, Trees};
+use scaffold::prompt::{PromptError, Trees};
 use scaffold::{commits, doctor, exchange, pin, roles};
 
 use super::asked::{Asked, deciders, idle, innovators, observers, trial_of_code, unplanned};
 use super::cleaning::{of_trial, real};
+use super::prompts::PromptSources;
 use super::trees::TreeCache;
 use super::{at_work, prompts};
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
-use crate::ports::RootEntry;
+use crate::ports::{CommitRange, RootEntry};
 
 /// How much is said about an agent's prompt, in characters.
 const NOTE_CHARS_MAX: usize = 300;
@@ -38,7 +39,8 @@ impl Dispatcher {
         &self,
         pipeline: &Pipeline,
         place: usize,
-        (source, trees): (&Source, &mut TreeCache),
+        source: &Source,
+        trees: &mut TreeCache,
     ) -> Result<Result<Plan, Hindrance>, Error> {
         let step = &pipeline.steps[place];
         let planned = match step.kind {
@@ -105,7 +107,7 @@ impl Dispatcher {
             Err(why) => return Ok(Plan::Fail(why)),
         };
         let trees = self.trees_of(&pipeline.repo, &shas, cache).await?;
-        let config = match settings(trees, (&pipeline.target, &pipeline.worker)) {
+        let config = match settings(trees, &pipeline.target, &pipeline.worker) {
             Ok(config) => config,
             Err(why) => return Ok(Plan::Fail(why)),
         };
@@ -167,7 +169,7 @@ impl Dispatcher {
         }
         let mut range = String::new();
         let asked = match layer {
-            Layer::Narrator => match self.range(pipeline, (&shas, trees), paths).await? {
+            Layer::Narrator => match self.range(pipeline, &shas, trees, paths).await? {
                 Some(commits) => {
                     range = commits;
                     vec![Asked::default()]
@@ -179,7 +181,7 @@ impl Dispatcher {
             Layer::Decider => deciders(pipeline, &agents, trees),
             Layer::Planner => {
                 let asked = unplanned(pipeline, trees, paths);
-                self.plannable(pipeline, asked, (trees, paths)).await?
+                self.plannable(pipeline, asked, trees, paths).await?
             }
             // What implements a requirement is a delivery; in a trial it is made up.
             Layer::Implementer => trial_of_code(pipeline),
@@ -188,8 +190,12 @@ impl Dispatcher {
             return Ok(Plan::Skip(idle(layer).to_owned()));
         }
         let now = self.backend.now();
-        let told = (trees, cache);
-        let records = self.records(&pipeline.repo, layer, told).await?;
+        let records = self.records(&pipeline.repo, layer, trees, cache).await?;
+        let sources = PromptSources {
+            trees,
+            records: &records,
+            range: &range,
+        };
         let members = asked.into_iter().take(MEMBERS_MAX).map(|asked| {
             let purpose = format!("{layer}:{}", asked.name());
             let job = JobId::of_pipeline(&pipeline.id, &purpose, now);
@@ -199,10 +205,11 @@ impl Dispatcher {
                 requirement: asked.requirement,
                 ..at_work(job)
             };
-            with_prompt(pipeline, (layer, member, &range), (trees, &records))
+            with_prompt(pipeline, layer, member, sources)
         });
+        let members = members.collect();
         Ok(Plan::Run {
-            members: members.collect(),
+            members,
             trees: Some(shas),
             range,
             wait_minutes: Some(config.workflow.wait_minutes),
@@ -240,7 +247,8 @@ impl Dispatcher {
     async fn range(
         &self,
         pipeline: &Pipeline,
-        (shas, trees): (&TreeShas, &Trees),
+        shas: &TreeShas,
+        trees: &Trees,
         paths: &Paths,
     ) -> Result<Option<String>, Error> {
         let (git, repo) = (&self.readers.git, &pipeline.repo);
@@ -253,7 +261,11 @@ impl Dispatcher {
         // Without a commit before them, all that there is changed.
         if let Some(before) = log.get(new.len()) {
             let is_code = |path: &str| !exchange::is_of_pipeline(path);
-            match git.compare(repo, (&before.sha, &newest.sha)).await {
+            let between = CommitRange {
+                base: &before.sha,
+                head: &newest.sha,
+            };
+            match git.compare(repo, between).await {
                 Ok(compared) if !compared.files.iter().any(|file| is_code(&file.path)) => {
                     return Ok(None);
                 }
@@ -270,7 +282,8 @@ impl Dispatcher {
 /// The settings of the repository, if this Gaffer may work by them. The older generation does without the user's files.
 pub(super) fn settings(
     trees: &Trees,
-    (target, worker): (&BranchName, &BranchName),
+    target: &BranchName,
+    worker: &BranchName,
 ) -> Result<Config, String> {
     let files = &trees.target;
     match files.text(pin::PIN) {
@@ -300,7 +313,7 @@ fn prepared(
     layer: Layer,
     trees: &Trees,
 ) -> Result<(Config, &'static Paths, Vec<StreamAgents>), String> {
-    let config = settings(trees, (&pipeline.target, &pipeline.worker))?;
+    let config = settings(trees, &pipeline.target, &pipeline.worker)?;
     // The older generation has neither trial runs nor innovators.
     let paths = match pipeline.ask.mock.is_some() || layer == Layer::Innovators {
         true => Layout::newer(&trees.worker),
@@ -332,12 +345,13 @@ fn names_what_is_there(
 /// prompts.
 fn with_prompt(
     pipeline: &Pipeline,
-    (layer, member, range): (Layer, Member, &str),
-    files: (&Trees, &Records),
+    layer: Layer,
+    member: Member,
+    sources: PromptSources<'_>,
 ) -> Member {
     let told = match pipeline.ask.mock {
-        Some(_) => must_be_usable(layer, &member, files.0).map(|()| String::new()),
-        None => noted(pipeline, (layer, &member, range), files),
+        Some(_) => must_be_usable(layer, &member, sources.trees).map(|()| String::new()),
+        None => noted(pipeline, layer, &member, sources),
     };
     match told {
         Ok(note) => Member {
@@ -354,11 +368,12 @@ fn with_prompt(
 /// What there is to say about an agent's prompt, or why the agent is not sent to work.
 fn noted(
     pipeline: &Pipeline,
-    (layer, member, range): (Layer, &Member, &str),
-    (trees, records): (&Trees, &Records),
+    layer: Layer,
+    member: &Member,
+    sources: PromptSources<'_>,
 ) -> Result<String, String> {
-    must_be_usable(layer, member, trees)?;
-    let prompt = prompts::assembled(pipeline, (layer, member, range), (trees, records));
+    must_be_usable(layer, member, sources.trees)?;
+    let prompt = prompts::assembled(pipeline, layer, member, sources);
     let prompt = prompt.map_err(|error| error.to_string())?;
     Ok(prompt.note())
 }

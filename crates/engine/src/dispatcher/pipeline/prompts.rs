@@ -12,6 +12,39 @@ use super::trees::TreeCache;
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
 
+/// What the prompts of a step are put together from.
+#[derive(Clone, Copy)]
+pub(super) struct PromptSources<'a> {
+    /// The files.
+    pub(super) trees: &'a Trees,
+    /// What agents are told besides them.
+    pub(super) records: &'a Records,
+    /// The commits that a narrator sums up.
+    pub(super) range: &'a str,
+}
+
+/// The two branches that an agent hears of.
+#[derive(Clone, Copy)]
+pub(super) struct Branches<'a> {
+    /// Their repository.
+    pub(super) repo: &'a RepoName,
+    /// The one that people work on.
+    pub(super) target: &'a BranchName,
+    /// The one that has the exchange.
+    pub(super) worker: &'a BranchName,
+}
+
+impl<'a> Branches<'a> {
+    /// Those of a run.
+    pub(super) fn of_run(pipeline: &'a Pipeline) -> Self {
+        Self {
+            repo: &pipeline.repo,
+            target: &pipeline.target,
+            worker: &pipeline.worker,
+        }
+    }
+}
+
 impl Dispatcher {
     /// What the agents of a layer are told besides the files: a decider is not shown requirements that deliveries have taken. These are
     /// looked for once for all deciders of a step.
@@ -19,7 +52,8 @@ impl Dispatcher {
         &self,
         repo: &RepoName,
         layer: Layer,
-        (trees, cache): (&Trees, &mut TreeCache),
+        trees: &Trees,
+        cache: &mut TreeCache,
     ) -> Result<Records, Error> {
         if layer != Layer::Decider {
             return Ok(Records::default());
@@ -56,28 +90,31 @@ impl Dispatcher {
 /// The prompt of an agent. The same run, agent, records and trees give the same bytes.
 pub(super) fn assembled(
     pipeline: &Pipeline,
-    (layer, member, range): (Layer, &Member, &str),
-    (trees, records): (&Trees, &Records),
+    layer: Layer,
+    member: &Member,
+    sources: PromptSources<'_>,
 ) -> Result<Prompt, PromptError> {
     let ask = Ask {
         role: member.role.clone(),
         stream: Some(member.stream.clone()),
         task: pipeline.ask.task.clone(),
-        range_description: range.to_owned(),
-        records: records.clone(),
+        range_description: sources.range.to_owned(),
+        records: sources.records.clone(),
         ..ask(
-            (layer, &member.job),
-            (&pipeline.repo, &pipeline.target, &pipeline.worker),
+            layer,
+            &member.job,
+            Branches::of_run(pipeline),
             member.requirement.as_deref(),
         )
     };
-    assemble(trees, &ask)
+    assemble(sources.trees, &ask)
 }
 
 /// What is asked of an agent, apart from its role and its stream.
 pub(super) fn ask(
-    (layer, job): (Layer, &JobId),
-    (repo, target, worker): (&RepoName, &BranchName, &BranchName),
+    layer: Layer,
+    job: &JobId,
+    branches: Branches<'_>,
     requirement: Option<&str>,
 ) -> Ask {
     Ask {
@@ -86,9 +123,9 @@ pub(super) fn ask(
         stream: None,
         task: None,
         requirement: requirement.and_then(|path| path.parse().ok()),
-        repository: repo.clone(),
-        target_branch: target.clone(),
-        worker_branch: worker.clone(),
+        repository: branches.repo.clone(),
+        target_branch: branches.target.clone(),
+        worker_branch: branches.worker.clone(),
         range_description: String::new(),
         ids: ArtefactId::of_job(job, ids_wanted(layer)),
         records: Records::default(),
@@ -96,7 +133,7 @@ pub(super) fn ask(
 }
 
 /// What the job of an agent keeps of its prompt.
-pub(super) fn agent((layer, member): (Layer, &Member), trees: &TreeShas, prompt: &Prompt) -> Agent {
+pub(super) fn agent(layer: Layer, member: &Member, trees: &TreeShas, prompt: &Prompt) -> Agent {
     Agent {
         layer,
         role: member.role.clone(),

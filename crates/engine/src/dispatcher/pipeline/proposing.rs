@@ -17,6 +17,16 @@ use crate::ports::{FoundPull, NewCommit, NewIssue, NewPull, NewStatus, StatusSta
 use crate::store::Versioned;
 use crate::work::Work;
 
+/// A pull request of our own that is to be open.
+#[derive(Clone, Copy)]
+struct WantedPull<'a> {
+    repo: &'a RepoName,
+    /// The branch that has the change.
+    branch: &'a BranchName,
+    /// The branch to change.
+    base: &'a BranchName,
+}
+
 impl Dispatcher {
     /// Performs an action on a repository.
     pub(in crate::dispatcher) async fn act_on_repo(
@@ -29,7 +39,7 @@ impl Dispatcher {
                 repo,
                 base,
                 recipe,
-            } => self.propose(job, (repo, base), recipe).await,
+            } => self.propose(job, repo, base, recipe).await,
             RepoAction::Status {
                 pull,
                 sha,
@@ -73,11 +83,11 @@ impl Dispatcher {
                 description,
                 ..
             } => {
-                let look = (colour.as_str(), description.as_str());
-                let put = self.writers.git.put_label(repo, name, look).await;
+                let git = &self.writers.git;
+                let put = git.put_label(repo, name, colour, description).await;
                 Ok(put.map_or_else(EffectOutcome::Failed, |()| EffectOutcome::Done))
             }
-            RepoAction::Weave { repo, sprint, .. } => self.weave_sprint((repo, *sprint)).await,
+            RepoAction::Weave { repo, sprint, .. } => self.weave_sprint(repo, *sprint).await,
             RepoAction::Unlabel { pull, label, .. } => {
                 let taken_off = self.writers.git.unlabel(pull, label).await;
                 Ok(taken_off.map_or_else(EffectOutcome::Failed, |()| EffectOutcome::Done))
@@ -89,14 +99,20 @@ impl Dispatcher {
     async fn propose(
         &self,
         job: &JobId,
-        (repo, base): (&RepoName, &BranchName),
+        repo: &RepoName,
+        base: &BranchName,
         recipe: &Recipe,
     ) -> Result<EffectOutcome, Error> {
         let job = self.backend.must_job(job).await?.value;
         let Some(branch) = job.proposal_branch() else {
             return Ok(EffectOutcome::Proposed(None));
         };
-        match self.opened(&job, (repo, &branch, base), recipe).await {
+        let wanted = WantedPull {
+            repo,
+            branch: &branch,
+            base,
+        };
+        match self.opened(&job, wanted, recipe).await {
             Err(Error::Outside(failure)) => Ok(EffectOutcome::Failed(failure)),
             // Whether it is still wanted is asked before the next attempt.
             Err(Error::NotNow(why)) => {
@@ -110,10 +126,11 @@ impl Dispatcher {
     async fn opened(
         &self,
         job: &Job,
-        (repo, branch, base): (&RepoName, &BranchName, &BranchName),
+        wanted: WantedPull<'_>,
         recipe: &Recipe,
     ) -> Result<EffectOutcome, Error> {
-        let prepared = self.prepared(job, (repo, branch, base), recipe).await;
+        let WantedPull { repo, branch, base } = wanted;
+        let prepared = self.prepared(job, wanted, recipe).await;
         // Until here nothing was opened, whatever went wrong.
         let made = match prepared.map_err(never_sent)? {
             Prepared::Nothing => return Ok(EffectOutcome::Proposed(None)),
@@ -146,9 +163,10 @@ impl Dispatcher {
     async fn prepared(
         &self,
         job: &Job,
-        (repo, branch, base): (&RepoName, &BranchName, &BranchName),
+        wanted: WantedPull<'_>,
         recipe: &Recipe,
     ) -> Result<Prepared, Error> {
+        let WantedPull { repo, branch, base } = wanted;
         let git = &self.readers.git;
         if let Some(found) = git.pull_of(repo, branch).await? {
             let (pull, head) = ours(job.committed(), found, branch)?;
@@ -159,14 +177,14 @@ impl Dispatcher {
             None => match self.recipe(job, recipe).await? {
                 None => {
                     if let Recipe::Bootstrap(_) = recipe {
-                        self.begin_branch((repo, base), recipe).await?;
+                        self.begin_branch(repo, base, recipe).await?;
                     }
                     return Ok(Prepared::Nothing);
                 }
                 Some(commit) => self.commit_of(job, &commit).await?,
             },
         };
-        self.begin_branch((repo, base), recipe).await?;
+        self.begin_branch(repo, base, recipe).await?;
         match git.tip(repo, branch).await? {
             // An earlier attempt went as far as this.
             Some(head) if head == made => {}
@@ -179,7 +197,8 @@ impl Dispatcher {
     /// Makes the branch that the commit is for, if there is none: a worker branch begins with the code.
     async fn begin_branch(
         &self,
-        (repo, base): (&RepoName, &BranchName),
+        repo: &RepoName,
+        base: &BranchName,
         recipe: &Recipe,
     ) -> Result<(), Error> {
         if self.readers.git.tip(repo, base).await?.is_none() {

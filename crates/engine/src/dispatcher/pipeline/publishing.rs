@@ -94,7 +94,8 @@ impl Dispatcher {
     /// The issues of a worker branch's proposals that are not there yet: an earlier run may have opened some and kept their files.
     pub(super) async fn issues_of(
         &self,
-        (job, repo): (&JobId, &RepoName),
+        job: &JobId,
+        repo: &RepoName,
         worker: &Tree,
     ) -> Result<Vec<Action>, Error> {
         let found = proposals(worker);
@@ -212,7 +213,7 @@ fn labels(worker: &Tree) -> Vec<Label> {
 }
 
 /// What makes those labels.
-pub(super) fn labels_of((job, repo): (&JobId, &RepoName), worker: &Tree) -> Vec<Action> {
+pub(super) fn labels_of(job: &JobId, repo: &RepoName, worker: &Tree) -> Vec<Action> {
     let made = labels(worker).into_iter().map(|label| {
         Action::Repo(RepoAction::PutLabel {
             job: job.clone(),

@@ -100,7 +100,7 @@ impl Dispatcher {
         }
         let key = (next.repo.clone(), next.reference.id.clone());
         let mut unit = self.backend.unit();
-        unit.save_at(&key, next, (Some(found.version), due));
+        unit.save_at(&key, next, Some(found.version), due);
         match self.backend.commit(unit).await {
             Err(error) if error.is_conflict() => Ok(true),
             outcome => outcome.map(|()| !is_same),
@@ -286,7 +286,7 @@ impl Dispatcher {
     ) -> Result<Requirement, Error> {
         let new = |now| Requirement::found(&pipeline.repo, found.clone(), begun.clone(), now);
         self.backend
-            .decide_requirement((&pipeline.repo, &found.reference.id), |known, now| {
+            .decide_requirement(&pipeline.repo, &found.reference.id, |known, now| {
                 let fresh = new(now);
                 decide(known.unwrap_or(&fresh), &found, now)
             })
@@ -313,6 +313,11 @@ impl Dispatcher {
         };
         let mut cache = TreeCache::default();
         let files = self.trees_of(&source.repo, &trees, &mut cache).await?;
+        let branches = prompts::Branches {
+            repo: &source.repo,
+            target,
+            worker: &rules.worker,
+        };
         let asked = Ask {
             records: Records {
                 plan: plan.unwrap_or_default(),
@@ -320,11 +325,7 @@ impl Dispatcher {
                 as_it_is: true,
                 ..Records::default()
             },
-            ..prompts::ask(
-                (Layer::Implementer, job),
-                (&source.repo, target, &rules.worker),
-                Some(&requirement.path),
-            )
+            ..prompts::ask(Layer::Implementer, job, branches, Some(&requirement.path))
         };
         let prompt = scaffold::prompt::assemble(files, &asked);
         let prompt = prompt.map_err(|error| no_prompt(&error))?;

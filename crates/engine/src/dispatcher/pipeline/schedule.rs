@@ -98,10 +98,10 @@ impl Dispatcher {
             (None, _) => known.waits(next, now),
             (Some(time), Some(hold)) => known.held((time, next), held(hold), now),
             (Some(time), None) => {
-                return self.begin_run(source, (found, &known), (time, next)).await;
+                return self.begin_run(source, found, &known, (time, next)).await;
             }
         };
-        self.save_schedule(source, found, (&decided, &step.events))
+        self.save_schedule(source, found, &decided, &step.events)
             .await
     }
 
@@ -109,7 +109,8 @@ impl Dispatcher {
     async fn begin_run(
         &self,
         source: &Source,
-        (found, known): (&Versioned<Schedule>, &Schedule),
+        found: &Versioned<Schedule>,
+        known: &Schedule,
         times: Times,
     ) -> Result<(), Error> {
         let (repo, now) = (&source.repo, self.backend.now());
@@ -124,7 +125,7 @@ impl Dispatcher {
             }
             Err(Error::NotNow(refused)) => {
                 let skipped = known.skipped(times, &refused.sentence, now);
-                self.save_schedule(source, found, (&skipped, &[])).await
+                self.save_schedule(source, found, &skipped, &[]).await
             }
             Err(error) => Err(error),
         }
@@ -134,7 +135,8 @@ impl Dispatcher {
         &self,
         source: &Source,
         found: &Versioned<Schedule>,
-        (next, events): (&Schedule, &[Event]),
+        next: &Schedule,
+        events: &[Event],
     ) -> Result<(), Error> {
         let mut unit = self.backend.unit();
         unit.save(&source.repo, next, Some(found.version));
@@ -176,12 +178,12 @@ impl Dispatcher {
             return Ok(Reading::Unchanged);
         }
         let files = self.control_tree(repo, &tip).await?;
-        let worker = self.beside(&files, (repo, &rules.worker), &tip).await?;
+        let worker = self.beside(&files, repo, &rules.worker, &tip).await?;
         let trees = Trees {
             target: Arc::new(files),
             worker: Arc::new(worker),
         };
-        Ok(match settings(&trees, (target, &rules.worker)) {
+        Ok(match settings(&trees, target, &rules.worker) {
             Ok(config) => Reading::Settings(tip, asked_for(&config)),
             Err(reason) => unreadable(reason),
         })
@@ -192,7 +194,8 @@ impl Dispatcher {
     async fn beside(
         &self,
         files: &Tree,
-        (repo, worker): (&RepoName, &BranchName),
+        repo: &RepoName,
+        worker: &BranchName,
         code: &CommitSha,
     ) -> Result<Tree, Error> {
         if files.has(CONFIG) && files.has(PIN) {

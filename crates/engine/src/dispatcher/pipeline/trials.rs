@@ -27,15 +27,15 @@ impl Dispatcher {
         let Some((agent, tag, pipeline)) = self.trial_of(job).await? else {
             return Ok(None);
         };
-        let branches = (&pipeline.repo, &pipeline.target, &pipeline.worker);
         let ask = Ask {
             role: agent.role.clone(),
             stream: Some(agent.stream.clone()),
             task: pipeline.ask.task.clone(),
             range_description: range.to_owned(),
             ..prompts::ask(
-                (agent.layer, &job.id),
-                branches,
+                agent.layer,
+                &job.id,
+                prompts::Branches::of_run(&pipeline),
                 agent.requirement.as_deref(),
             )
         };

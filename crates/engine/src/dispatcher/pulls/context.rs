@@ -51,7 +51,7 @@ impl Dispatcher {
             {
                 SessionStatus::Working
             }
-            Some(_) | None => self.rest(pull, &effects, (job, source)).await?,
+            Some(_) | None => self.rest(pull, &effects, job, source).await?,
         };
         let is_integration = matches!(&sprint, Some((_, None)));
         let is_red = pull::wants_logs(pull, (facts, session), (&source.timing, now));
@@ -87,7 +87,7 @@ impl Dispatcher {
             // A sprint pushes weave after weave, and lets only the newest be merged. What a delivery collected is never merged.
             unexpected: match is_integration || job.collected {
                 true => Some(Some(Vec::new())),
-                false => self.unexpected(pull, facts, (job, session)).await?,
+                false => self.unexpected(pull, facts, job, session).await?,
             },
             is_base_merge: self.is_base_merge(pull, facts).await?,
             session_page: page_of(job, pull.session.as_ref()),
@@ -117,7 +117,8 @@ impl Dispatcher {
         &self,
         pull: &pull::Pull,
         of_pull: &[Versioned<Effect>],
-        (job, source): (&Job, &Source),
+        job: &Job,
+        source: &Source,
     ) -> Result<SessionStatus, Error> {
         let rest = job::session_status(
             job,

@@ -26,6 +26,7 @@ use scaffold::tree::{Tree, TreePath};
 
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
+use crate::ports::CommitRange;
 
 /// How many findings a session gets at once.
 const FINDINGS_MAX: usize = 20;
@@ -41,7 +42,8 @@ impl Dispatcher {
     /// report under their names is dropped.
     pub(super) async fn put_own_checks(
         &self,
-        (job, pull): (&Job, &mut Pull),
+        job: &Job,
+        pull: &mut Pull,
         facts: &mut PullFacts,
         source: &Source,
     ) -> Result<(), Error> {
@@ -59,9 +61,12 @@ impl Dispatcher {
         }
         let rules = self.rules_of_checks(part, source).await?;
         let unread = unread_rules(&rules, self.backend.now());
-        let place = (&facts.head.sha, &facts.base.sha);
+        let between = CommitRange {
+            base: &facts.base.sha,
+            head: &facts.head.sha,
+        };
         let kept = pull.own_checks.take();
-        let kept = kept.filter(|kept| still_hold(kept, place, [&rules, &unread]));
+        let kept = kept.filter(|kept| still_hold(kept, between, [&rules, &unread]));
         let checks = match kept {
             Some(kept) => kept,
             None => Box::new(
@@ -171,14 +176,17 @@ impl Dispatcher {
         facts: &PullFacts,
         source: &Source,
     ) -> Result<Vec<OwnCheck>, Error> {
-        let between = (&facts.base.sha, &facts.head.sha);
+        let between = CommitRange {
+            base: &facts.base.sha,
+            head: &facts.head.sha,
+        };
         let compared = self.readers.git.compare(&facts.pull.repo, between).await?;
         let of_exchange = agent.layer.is_on_worker_branch();
         let base = match of_exchange {
             true => self.system_tree(&facts.pull.repo, &facts.base.sha).await?,
             false => Tree::default(),
         };
-        let mut scope = check_scope(agent, (&base, &compared.files), source);
+        let mut scope = check_scope(agent, &base, &compared.files, source);
         if !of_exchange {
             if scope.outcome == OwnOutcome::Passed {
                 scope.outcome = OwnOutcome::Neutral;
@@ -186,7 +194,7 @@ impl Dispatcher {
             return Ok(vec![scope]);
         }
         let changed = Some(paths(&compared.files));
-        let found = self.new_errors((base, changed), facts, source).await?;
+        let found = self.new_errors(base, changed, facts, source).await?;
         let doctor = check_of(DOCTOR_CHECK, found.iter().map(Finding::to_string));
         Ok(vec![scope, doctor])
     }
@@ -205,14 +213,17 @@ impl Dispatcher {
             return Ok(OWN_CHECKS.map(check).into());
         }
         let base = self.system_tree(repo, &facts.base.sha).await?;
-        let between = (&facts.base.sha, head);
+        let between = CommitRange {
+            base: &facts.base.sha,
+            head,
+        };
         let changed = match self.readers.git.compare(repo, between).await {
             Ok(compared) => Some(paths(&compared.files)),
             // A bootstrap may bring more code than GitHub lists.
             Err(failure) if failure.class == FailureClass::Garbled => None,
             Err(failure) => return Err(failure.into()),
         };
-        let found = self.new_errors((base, changed), facts, source).await?;
+        let found = self.new_errors(base, changed, facts, source).await?;
         let doctor = found.iter().filter(|it| is_of_system(it));
         Ok(vec![
             check_of(SCOPE_CHECK, std::iter::empty()),
@@ -224,7 +235,8 @@ impl Dispatcher {
     /// files of the head stand for those of the merge.
     async fn new_errors(
         &self,
-        (base, changed): (Tree, Option<Vec<TreePath>>),
+        base: Tree,
+        changed: Option<Vec<TreePath>>,
         facts: &PullFacts,
         source: &Source,
     ) -> Result<Vec<Finding>, Error> {
@@ -323,8 +335,9 @@ fn unread_rules(rules: &str, now: Timestamp) -> String {
 }
 
 /// Whether results still count for a head on a base, under rules of which one counts.
-fn still_hold(kept: &OwnChecks, place: (&CommitSha, &CommitSha), rules: [&String; 2]) -> bool {
-    (&kept.head, &kept.base) == place && rules.contains(&&kept.rules)
+fn still_hold(kept: &OwnChecks, between: CommitRange<'_>, rules: [&String; 2]) -> bool {
+    let (base, head) = (&kept.base, &kept.head);
+    CommitRange { base, head } == between && rules.contains(&&kept.rules)
 }
 
 /// Whether a finding is about the system's files as such. What is wrong with the user's files, and with the prompts that
@@ -334,11 +347,7 @@ fn is_of_system(finding: &Finding) -> bool {
     is_below && finding.rule != Rule::Prompt
 }
 
-fn check_scope(
-    agent: &Agent,
-    (base, changes): (&Tree, &[FileChange]),
-    source: &Source,
-) -> OwnCheck {
+fn check_scope(agent: &Agent, base: &Tree, changes: &[FileChange], source: &Source) -> OwnCheck {
     let requirement = agent
         .requirement
         .as_ref()
@@ -394,17 +403,25 @@ mod tests {
             rules: unread_rules(&rules, at(3_600)),
             results: Vec::new(),
         };
-        let holds = |place, now| still_hold(&kept, place, [&rules, &unread_rules(&rules, now)]);
-        assert!(holds((&head, &base), at(7_199)));
-        assert!(!holds((&head, &base), at(7_200)));
-        assert!(!holds((&base, &base), at(7_199)));
+        let between = CommitRange {
+            base: &base,
+            head: &head,
+        };
+        let holds = |between, now| still_hold(&kept, between, [&rules, &unread_rules(&rules, now)]);
+        assert!(holds(between, at(7_199)));
+        assert!(!holds(between, at(7_200)));
+        let moved = CommitRange {
+            head: &base,
+            ..between
+        };
+        assert!(!holds(moved, at(7_199)));
         let read = OwnChecks {
             rules: rules.clone(),
             ..kept.clone()
         };
         let later = unread_rules(&rules, at(90_000));
-        assert!(still_hold(&read, (&head, &base), [&rules, &later]));
+        assert!(still_hold(&read, between, [&rules, &later]));
         let other = "other".to_owned();
-        assert!(!still_hold(&read, (&head, &base), [&other, &later]));
+        assert!(!still_hold(&read, between, [&other, &later]));
     }
 }

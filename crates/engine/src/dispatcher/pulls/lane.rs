@@ -13,6 +13,7 @@ use super::merging::keep_evidence;
 use crate::backend::{Error, IndexEntry, UnitOfWork};
 use crate::dispatcher::Dispatcher;
 use crate::keys;
+use crate::ports::Key;
 use crate::settings::TrackedPull;
 use crate::store::Versioned;
 use crate::work::Work;
@@ -50,12 +51,8 @@ impl Dispatcher {
         };
         let mut unit = self.backend.unit();
         let queued = Lane::enter(Some(&lane.value), &pull.pull, now);
-        put(
-            &mut unit,
-            (&pull.pull.repo, &ready.base),
-            &queued,
-            &Some(lane),
-        );
+        let key = keys::lane(&pull.pull.repo, ready.base.as_str());
+        put(&mut unit, key, &queued, &Some(lane));
         match self.backend.commit(unit).await {
             Err(error) if error.is_conflict() => self.again_soon(&pull.pull, None).await?,
             outcome => outcome?,
@@ -76,25 +73,25 @@ impl Dispatcher {
         source: &Source,
     ) -> Result<Option<CommitSha>, Error> {
         let now = self.backend.now();
-        let at = (&source.repo, &facts.base.branch);
-        let lane = self.lane(at.0, at.1).await?;
+        let lane = self.lane(&source.repo, &facts.base.branch).await?;
+        let key = keys::lane(&source.repo, facts.base.branch.as_str());
         let pull = step.aggregate.pull.clone();
         // While an earlier merge is unsettled nothing is decided again, and its evidence stays unchanged.
         let Some(sha) = wished(step) else {
             if !keeps_turn(&step.aggregate, lane.as_ref(), now) {
-                leave(unit, at, (&step.aggregate, lane), now);
+                leave(unit, key, &step.aggregate, &lane, now);
             }
             return Ok(None);
         };
         let entered = Lane::enter(lane.as_ref().map(|lane| &lane.value), &pull, now);
-        put(unit, at, &entered, &lane);
+        put(unit, key, &entered, &lane);
         if entered.holder != pull {
             step.aggregate.phase = PullPhase::Open;
             step.effects.retain(|action| !is_merge(action));
             step.due = Some(now + LANE_LOOK);
             return Ok(None);
         }
-        keep_evidence(unit, (step, &sha), facts, source);
+        keep_evidence(unit, step, &sha, facts, source);
         Ok(Some(sha))
     }
 
@@ -127,30 +124,19 @@ fn keeps_turn(pull: &Pull, lane: Option<&Versioned<Lane>>, now: Timestamp) -> bo
     is_merging || (pull.ready.is_some() && !lane.is_some_and(is_over))
 }
 
-fn put(
-    unit: &mut UnitOfWork,
-    (repo, base): (&RepoName, &BranchName),
-    lane: &Lane,
-    found: &StoredLane,
-) {
+fn put(unit: &mut UnitOfWork, key: Key, lane: &Lane, found: &StoredLane) {
     if found.as_ref().is_some_and(|found| found.value == *lane) {
         return;
     }
     let version = found.as_ref().map(|found| found.version);
-    let key = keys::lane(repo, base.as_str());
     unit.put(key, lane, version, IndexEntry::default());
 }
 
 /// Wakes the next one in the lane. If that message is lost, it checks by itself.
-fn leave(
-    unit: &mut UnitOfWork,
-    (repo, base): (&RepoName, &BranchName),
-    (pull, found): (&Pull, StoredLane),
-    now: Timestamp,
-) {
+fn leave(unit: &mut UnitOfWork, key: Key, pull: &Pull, found: &StoredLane, now: Timestamp) {
     let Some(lane) = found.as_ref() else { return };
     let Some(next) = lane.value.leave(&pull.pull, now) else {
-        return unit.delete(keys::lane(repo, base.as_str()), lane);
+        return unit.delete(key, lane);
     };
     if next.holder != lane.value.holder {
         let delay = if pull.is_settled() {
@@ -165,5 +151,5 @@ fn leave(
         };
         unit.enqueue_hint_later(look, delay);
     }
-    put(unit, (repo, base), &next, &found);
+    put(unit, key, &next, found);
 }

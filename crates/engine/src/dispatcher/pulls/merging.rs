@@ -108,7 +108,8 @@ impl Dispatcher {
 /// Keeps what a merge was judged by: everything but the untrusted texts, with a bounded list of files.
 pub(super) fn keep_evidence(
     unit: &mut UnitOfWork,
-    (step, sha): (&Step<pull::Pull>, &CommitSha),
+    step: &Step<pull::Pull>,
+    sha: &CommitSha,
     facts: &PullFacts,
     source: &Source,
 ) {

@@ -2,13 +2,14 @@
 //! others.
 
 use domain::facts::PullFacts;
-use domain::ids::{CommitSha, RepoName};
+use domain::ids::RepoName;
 use domain::job::Job;
 use domain::merge::SessionStatus;
 use domain::pull;
 
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
+use crate::ports::CommitRange;
 
 impl Dispatcher {
     /// The head's unexpected changes, or `None` inside where they could not be determined; `None` where it needs no
@@ -17,7 +18,8 @@ impl Dispatcher {
         &self,
         pull: &pull::Pull,
         facts: &PullFacts,
-        (job, session): (&Job, SessionStatus),
+        job: &Job,
+        session: SessionStatus,
     ) -> Result<Option<Option<Vec<String>>>, Error> {
         let (Some(doubt), Some(files)) = (
             pull::needed_comparison(pull, facts, session),
@@ -28,7 +30,8 @@ impl Dispatcher {
         let (repo, base) = (&facts.pull.repo, &facts.base.sha);
         let mut found = Vec::new();
         if doubt.differs {
-            let Some(before) = self.changed(repo, (base, &doubt.before)).await? else {
+            let head = &doubt.before;
+            let Some(before) = self.changed(repo, CommitRange { base, head }).await? else {
                 return Ok(Some(None));
             };
             found = pull::beyond(files, &before);
@@ -38,11 +41,12 @@ impl Dispatcher {
             }
         }
         if let Some(own) = &doubt.own {
-            let Some(in_base) = self.changed(repo, (own, base)).await? else {
+            let on = |head| CommitRange { base: own, head };
+            let Some(in_base) = self.changed(repo, on(base)).await? else {
                 return Ok(Some(None));
             };
             if files.iter().any(|path| in_base.contains(path)) {
-                let since_own = self.changed(repo, (own, &facts.head.sha)).await?;
+                let since_own = self.changed(repo, on(&facts.head.sha)).await?;
                 found.extend(pull::reverted_paths(files, &in_base, since_own.as_deref()));
             }
         }
@@ -60,9 +64,13 @@ impl Dispatcher {
         let Some(before) = pull::update_to_check(pull, facts) else {
             return Ok(None);
         };
-        let of = (&facts.pull.repo, &facts.base.sha);
-        let between = (before, &facts.head.sha);
-        match self.readers.pulls.is_base_merge(of, between).await {
+        let (repo, target) = (&facts.pull.repo, &facts.base.sha);
+        let between = CommitRange {
+            base: before,
+            head: &facts.head.sha,
+        };
+        let read = self.readers.pulls.is_base_merge(repo, target, between);
+        match read.await {
             Ok(is_base_merge) => Ok(Some(is_base_merge)),
             Err(failure) if failure.class.may_pass() => Err(failure.into()),
             // What cannot be compared counts as new work.
@@ -74,7 +82,7 @@ impl Dispatcher {
     async fn changed(
         &self,
         repo: &RepoName,
-        between: (&CommitSha, &CommitSha),
+        between: CommitRange<'_>,
     ) -> Result<Option<Vec<String>>, Error> {
         match self.readers.pulls.changed(repo, between).await {
             Ok(paths) => Ok(Some(paths)),

@@ -1,6 +1,6 @@
 //! Conflicts go back: by mail from the weaver, and with the same words as a message to the session.
 
-use domain::ids::{CommitSha, MessageId, PersonaName};
+use domain::ids::{MessageId, PersonaName};
 use domain::job::{conflict_cause, missing_pull_cause};
 use domain::mail::{Outgoing, Recipient};
 use domain::outgoing_text::{
@@ -13,6 +13,7 @@ use super::named;
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
 use crate::jobs::{IdempotencyKey, JobRef};
+use crate::ports::CommitRange;
 use crate::store::Versioned;
 use crate::weaving::kept_path;
 
@@ -28,7 +29,7 @@ impl Dispatcher {
         let mut told = Vec::new();
         for member in conflicted {
             if let (Some(refusal), Some(pull)) = (&member.refusal, member.number()) {
-                told.push(self.tell_member(sprint, (member, pull), refusal).await?);
+                told.push(self.tell_member(sprint, member, pull, refusal).await?);
             }
         }
         match told.is_empty() {
@@ -40,13 +41,14 @@ impl Dispatcher {
     async fn tell_member(
         &self,
         sprint: &Sprint,
-        (member, pull): (&SprintMember, u64),
+        member: &SprintMember,
+        pull: u64,
         refusal: &Refusal,
     ) -> Result<Input, Error> {
         let won = self.winner(sprint, refusal).await;
         let text = weave_conflict(sprint, (pull, refusal), &won);
         // Its other mail stays unread: the message says nothing of it.
-        let mut shown = self.mail_conflict(sprint, (member, refusal), &text).await?;
+        let mut shown = self.mail_conflict(sprint, member, refusal, &text).await?;
         let said = weave_conflict_message(sprint, &text);
         let cause = conflict_cause(sprint.number, attempt(member, refusal));
         let whose = JobRef {
@@ -142,8 +144,16 @@ impl Dispatcher {
         let Some(base) = base else {
             return Winner::default();
         };
-        let diff = match git.merge_base(repo, (&base, &refusal.head)).await {
-            Ok(parted) => self.diff_of(sprint, refusal, (&parted, &base)).await,
+        let between = CommitRange {
+            base: &base,
+            head: &refusal.head,
+        };
+        let diff = match git.merge_base(repo, between).await {
+            Ok(parted) => {
+                let (base, head) = (&parted, &base);
+                let range = CommitRange { base, head };
+                self.diff_of(sprint, refusal, range).await
+            }
             Err(_) => String::new(),
         };
         let commit = present.map_or(base, |woven| woven.commit.clone());
@@ -158,7 +168,7 @@ impl Dispatcher {
         &self,
         sprint: &Sprint,
         refusal: &Refusal,
-        between: (&CommitSha, &CommitSha),
+        between: CommitRange<'_>,
     ) -> String {
         let read = self.readers.git.diff(&sprint.repo, between).await;
         let Ok(Some(diff)) = read else {
@@ -172,7 +182,8 @@ impl Dispatcher {
     pub(super) async fn mail_conflict(
         &self,
         sprint: &Sprint,
-        (member, refusal): (&SprintMember, &Refusal),
+        member: &SprintMember,
+        refusal: &Refusal,
         text: &ConflictText,
     ) -> Result<Vec<MessageId>, Error> {
         let purpose = format!("conflict:{}:{}", member.persona, attempt(member, refusal));
@@ -199,7 +210,7 @@ impl Dispatcher {
         purpose: &str,
     ) -> Result<Vec<MessageId>, Error> {
         let actor = named(sprint);
-        let sent = self.sent_or_refused(sprint, outgoing, (purpose, &actor));
+        let sent = self.sent_or_refused(sprint, outgoing, purpose, &actor);
         let sent = sent.await?;
         // No mailbox is left for one more persona: the message to the session says the same.
         Ok(sent.unwrap_or_default())
@@ -210,7 +221,8 @@ impl Dispatcher {
         &self,
         sprint: &Sprint,
         outgoing: &Outgoing,
-        (purpose, actor): (&str, &str),
+        purpose: &str,
+        actor: &str,
     ) -> Result<Result<Vec<MessageId>, String>, Error> {
         let name = sprint.number.once(purpose);
         let once = IdempotencyKey {
@@ -219,7 +231,7 @@ impl Dispatcher {
         };
         let sent = self
             .backend
-            .send_mail(&sprint.repo, outgoing, (actor, Some(&once)));
+            .send_mail(&sprint.repo, outgoing, actor, Some(&once));
         match sent.await {
             Ok(sent) => Ok(Ok(sent.into_iter().map(|it| it.message).collect())),
             // Others write the same mailboxes now: it is sent when the sprint is read again.

@@ -62,7 +62,7 @@ impl Dispatcher {
         let next = sprint::apply(&found.value, &Input::Seen(sights), now);
         let mut unit = self.backend.unit();
         let id = (next.repo.clone(), next.number);
-        unit.save_at(&id, &next, (Some(found.version), again_at));
+        unit.save_at(&id, &next, Some(found.version), again_at);
         self.backend.try_commit(unit).await.map(drop)
     }
 
@@ -121,8 +121,9 @@ impl Dispatcher {
     }
 
     async fn try_to_start_next(&self, sprint: &Sprint) -> Result<(), Error> {
-        let next = (&sprint.repo, sprint.number.next());
-        let read = self.personas_read(next).await?;
+        let read = self
+            .personas_read(&sprint.repo, sprint.number.next())
+            .await?;
         let started = self.backend.start_next_sprint(sprint, read).await;
         started.map(drop)
     }
@@ -131,14 +132,14 @@ impl Dispatcher {
         match &sprint.state {
             SprintState::Aborted { .. } => {
                 for job in member.jobs() {
-                    self.call_off(sprint, (member, job)).await?;
+                    self.call_off(sprint, member, job).await?;
                 }
                 Ok(())
             }
             SprintState::Done { .. } | SprintState::PartiallyDone { .. } => {
                 let into = self.merged(sprint).await?.filter(|_| member.is_in());
                 for job in member.jobs() {
-                    self.end_job_of_member(sprint, (member, job), into.as_ref())
+                    self.end_job_of_member(sprint, member, job, into.as_ref())
                         .await?;
                 }
                 Ok(())
@@ -154,7 +155,8 @@ impl Dispatcher {
     async fn end_job_of_member(
         &self,
         sprint: &Sprint,
-        (member, id): (&SprintMember, &JobId),
+        member: &SprintMember,
+        id: &JobId,
         into: Option<&PullRef>,
     ) -> Result<(), Error> {
         let Some(found) = self.backend.store.job(id).await? else {
@@ -229,7 +231,8 @@ impl Dispatcher {
     async fn call_off(
         &self,
         sprint: &Sprint,
-        (member, job): (&SprintMember, &JobId),
+        member: &SprintMember,
+        job: &JobId,
     ) -> Result<(), Error> {
         let Some(found) = self.backend.store.job(job).await? else {
             return Ok(());
@@ -372,8 +375,10 @@ impl Dispatcher {
             return Ok(());
         };
         let told = earlier.next().map(|it| it.created_at);
-        let between = (told, before.created_at);
-        let messages = self.backend.unread_between(&sprint.repo, between).await?;
+        let messages = self
+            .backend
+            .unread_between(&sprint.repo, told, before.created_at)
+            .await?;
         let named = messages.into_iter();
         let unread: Vec<_> = named.map(|it| (it.to_persona, it.message_id)).collect();
         self.mail_people(sprint, unread_mail(sprint, &unread), "unread")

@@ -27,10 +27,11 @@ impl Dispatcher {
     /// Reads the personas of a repository for a sprint, for a caller who waits.
     pub(in crate::dispatcher) async fn read_personas(
         &self,
-        (repo, number): (&RepoName, SprintNumber),
+        repo: &RepoName,
+        number: SprintNumber,
     ) -> Result<(), Error> {
         let read_at = self.backend.now();
-        let read = match self.personas_read((repo, number)).await {
+        let read = match self.personas_read(repo, number).await {
             Err(Error::Outside(failure)) => ReadPersonas::nothing(read_at, Some(&failure)),
             read => read?,
         };
@@ -43,7 +44,8 @@ impl Dispatcher {
     /// The personas of a repository as they are now, and whether the branch of a sprint is free.
     pub(super) async fn personas_read(
         &self,
-        (repo, number): (&RepoName, SprintNumber),
+        repo: &RepoName,
+        number: SprintNumber,
     ) -> Result<ReadPersonas, Error> {
         let mut read = ReadPersonas::nothing(self.backend.now(), None);
         if let Some((commit, personas)) = self.personas_now(repo).await? {
@@ -62,7 +64,7 @@ impl Dispatcher {
     async fn is_branch_taken(&self, repo: &RepoName, number: SprintNumber) -> Result<bool, Error> {
         let git = &*self.readers.git;
         match git.tip(repo, &number.branch()).await? {
-            Some(tip) => Ok(!is_weave_of(git, (repo, number), &tip).await?),
+            Some(tip) => Ok(!is_weave_of(git, repo, number, &tip).await?),
             None => Ok(false),
         }
     }
@@ -103,9 +105,9 @@ impl Dispatcher {
             Ok(read) => read,
             Err(hindrance) => return Ok(Progress::Through(Some(hindrance))),
         };
-        let shown = self.shown_to(sprint, (&missing, &personas)).await?;
+        let shown = self.shown_to(sprint, &missing, &personas).await?;
         if !shown.is_empty() {
-            return self.decide(found, &shown).await.map(Progress::of);
+            return self.decide(found, &shown).await.map(Progress::from_change);
         }
         Box::pin(self.seal_mail_of(sprint)).await?;
         let mut failed = Vec::new();
@@ -116,7 +118,7 @@ impl Dispatcher {
                 continue;
             };
             match self
-                .create_sprint_member(found, (member, &body), source)
+                .create_sprint_member(found, member, &body, source)
                 .await
             {
                 Ok(()) => {}
@@ -127,7 +129,7 @@ impl Dispatcher {
         let failed: Vec<Input> = failed.into_iter().map(refused).collect();
         match failed.is_empty() {
             true => Ok(Progress::Through(None)),
-            false => self.decide(found, &failed).await.map(Progress::of),
+            false => self.decide(found, &failed).await.map(Progress::from_change),
         }
     }
 
@@ -168,7 +170,8 @@ impl Dispatcher {
     async fn shown_to(
         &self,
         sprint: &Sprint,
-        (missing, personas): (&[&SprintMember], &Personas),
+        missing: &[&SprintMember],
+        personas: &Personas,
     ) -> Result<Vec<Input>, Error> {
         let mut shown = Vec::new();
         for member in missing.iter().filter(|it| it.shown.is_empty()) {
@@ -214,11 +217,12 @@ impl Dispatcher {
     async fn create_sprint_member(
         &self,
         found: &Versioned<Sprint>,
-        (member, body): (&SprintMember, &str),
+        member: &SprintMember,
+        body: &str,
         source: &Source,
     ) -> Result<(), Error> {
         let sprint = &found.value;
-        let prompt = self.member_prompt(sprint, (member, body)).await?;
+        let prompt = self.member_prompt(sprint, member, body).await?;
         let title = format!("{} in sprint {}", member.persona, sprint.number);
         let begins_on_woven = member.begins_on_woven() && sprint.woven.is_some();
         let branch = match begins_on_woven {
@@ -232,14 +236,15 @@ impl Dispatcher {
         let step = job::create(new, now)?;
         let mut unit = self.backend.unit();
         unit.check(keys::sprint(&sprint.repo, sprint.number), found.version);
-        self.save_new_while(unit, (step, &named(sprint)), now).await
+        self.save_new_while(unit, step, &named(sprint), now).await
     }
 
     /// The mailbox of a member first, then its task.
     async fn member_prompt(
         &self,
         sprint: &Sprint,
-        (member, body): (&SprintMember, &str),
+        member: &SprintMember,
+        body: &str,
     ) -> Result<String, Error> {
         let told = self.conflict_anew(sprint, member).await;
         let mut messages = self.messages_shown(sprint, member).await?;
@@ -265,7 +270,7 @@ impl Dispatcher {
         for id in &member.shown {
             let read = self
                 .backend
-                .mail_message(&sprint.repo, (*id, &member.persona));
+                .mail_message(&sprint.repo, *id, &member.persona);
             match read.await {
                 Ok(message) => messages.push(message),
                 Err(Error::NoSuch { .. }) => {}
@@ -284,7 +289,7 @@ impl Dispatcher {
         (told, room): (Option<&ConflictText>, usize),
     ) -> Result<String, Error> {
         if member.persona.is_weaver() {
-            return self.weaver_task(sprint, (body, room)).await;
+            return self.weaver_task(sprint, body, room).await;
         }
         Ok(match told {
             Some(told) => anew_task(told, (body, room)),

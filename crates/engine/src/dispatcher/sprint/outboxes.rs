@@ -12,7 +12,7 @@ use weave::place::place;
 
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
-use crate::ports::Artifacts;
+use crate::ports::{Artifacts, CommitRange};
 use crate::store::Versioned;
 use crate::weaving::MAIL;
 
@@ -154,7 +154,8 @@ impl Dispatcher {
         };
         let before = match began_on {
             Some(tip) => {
-                let parted = git.merge_base(repo, (&tip, head)).await?;
+                let range = CommitRange { base: &tip, head };
+                let parted = git.merge_base(repo, range).await?;
                 git.tree(repo, &parted, &[OUTBOX]).await?
             }
             None => Tree::default(),
@@ -192,8 +193,8 @@ impl Dispatcher {
         let actor = member.job.to_string();
         let sent = match outgoing {
             Ok(outgoing) => {
-                let about = (purpose.as_str(), actor.as_str());
-                self.sent_or_refused(sprint, &outgoing, about).await?
+                self.sent_or_refused(sprint, &outgoing, purpose.as_str(), actor.as_str())
+                    .await?
             }
             Err(fault) => Err(fault),
         };

@@ -10,7 +10,7 @@ use futures::FutureExt;
 use super::weaving::begins_on;
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
-use crate::ports::{Reading, Share};
+use crate::ports::{CommitRange, Reading, Share};
 use crate::weaving::{Weave, Weaver, at_once};
 
 impl Dispatcher {
@@ -36,9 +36,7 @@ impl Dispatcher {
         told: Option<&ConflictText>,
     ) -> Result<Vec<MessageId>, Error> {
         match (told, &member.refusal) {
-            (Some(text), Some(refusal)) => {
-                self.mail_conflict(sprint, (member, refusal), text).await
-            }
+            (Some(text), Some(refusal)) => self.mail_conflict(sprint, member, refusal, text).await,
             (Some(_) | None, _) => Ok(Vec::new()),
         }
     }
@@ -47,7 +45,8 @@ impl Dispatcher {
     pub(super) async fn weaver_task(
         &self,
         sprint: &Sprint,
-        (body, room): (&str, usize),
+        body: &str,
+        room: usize,
     ) -> Result<String, Error> {
         let mut leftovers = Vec::new();
         for member in sprint.delegated() {
@@ -98,7 +97,10 @@ impl Dispatcher {
             let offer = member.offer.as_ref()?;
             let read = async move {
                 let begun = begins_on(sprint, member);
-                let its_own = (begun.as_ref().unwrap_or(&weave.base), &offer.head);
+                let its_own = CommitRange {
+                    base: begun.as_ref().unwrap_or(&weave.base),
+                    head: &offer.head,
+                };
                 let is_held = weaver.holds(&sprint.repo, weave, its_own).await?;
                 Ok(is_held.then_some(offer.pull))
             };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::effect::{Effect, EffectState};
+use domain::effect::{Action, Effect, EffectState, RepoAction};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, JobId, RepoName, SprintNumber};
 use domain::job;
@@ -77,7 +77,8 @@ impl Dispatcher {
     /// Why a weave is not wanted any more.
     pub(in crate::dispatcher) async fn not_woven(
         &self,
-        (repo, number): (&RepoName, SprintNumber),
+        repo: &RepoName,
+        number: SprintNumber,
         weave: u32,
     ) -> Result<Option<String>, Error> {
         let found = self
@@ -94,7 +95,8 @@ impl Dispatcher {
     /// Weaves what the members of a sprint made, and pushes it.
     pub(in crate::dispatcher) async fn weave_sprint(
         &self,
-        (repo, number): (&RepoName, SprintNumber),
+        repo: &RepoName,
+        number: SprintNumber,
     ) -> Result<EffectOutcome, Error> {
         let sprint = self.backend.must_sprint(repo, Some(number)).await?.value;
         match self.woven_and_pushed(&sprint).await {
@@ -123,12 +125,13 @@ impl Dispatcher {
         };
         report.fit();
         let push = self.push_of(sprint, &report, &weave.base);
-        let place = (&sprint.repo, sprint.number);
-        if let Some(why) = self.not_woven(place, sprint.weaves).await? {
+        if let Some(why) = self
+            .not_woven(&sprint.repo, sprint.number, sprint.weaves)
+            .await?
+        {
             return Err(Failure::new(FailureClass::Precondition, why).into());
         }
-        let git = (&*self.readers.git, &*self.writers.git);
-        match publish(git, &weave, &push).await {
+        match publish(&*self.readers.git, &*self.writers.git, &weave, &push).await {
             Ok(published) => {
                 report.woven = published.pull.map(|pull| Woven {
                     weave: sprint.weaves,
@@ -171,7 +174,7 @@ impl Dispatcher {
                 .collect();
             if others.is_empty() {
                 let found = weaver.moved(&sprint.repo, &weave, now).await;
-                let found = found.map_err(told)?;
+                let found = found.map_err(engine_error)?;
                 others.extend(found.into_iter().map(|it| it.number));
             }
             if others.is_empty() {
@@ -199,13 +202,13 @@ impl Dispatcher {
             .any(|it| it.first && it.place.is_none())
         {
             let ask = asked(sprint, moved, true);
-            let weave = weaver.weave(&ask, now).await.map_err(told)?;
+            let weave = weaver.weave(&ask, now).await.map_err(engine_error)?;
             if !falls_out(sprint, &weave) {
                 return Ok(weave);
             }
         }
         let ask = asked(sprint, moved, false);
-        weaver.weave(&ask, now).await.map_err(told)
+        weaver.weave(&ask, now).await.map_err(engine_error)
     }
 
     fn push_of(&self, sprint: &Sprint, report: &Report, base: &CommitSha) -> Push {
@@ -240,10 +243,19 @@ impl Dispatcher {
     pub(in crate::dispatcher) async fn apply_weave(
         &self,
         unit: &mut UnitOfWork,
-        (job, (repo, number, weave)): (&JobId, (&RepoName, SprintNumber, u32)),
-        (effect, outcome): (&Effect, &EffectOutcome),
+        effect: &Effect,
+        outcome: &EffectOutcome,
     ) -> Result<(), Error> {
-        let id = (repo.clone(), number);
+        let Action::Repo(RepoAction::Weave {
+            job,
+            repo,
+            sprint: number,
+            weave,
+        }) = &effect.action
+        else {
+            return Ok(());
+        };
+        let id = (repo.clone(), *number);
         let Some(found) = self.backend.store.get::<Sprint>(&id).await? else {
             return Ok(());
         };
@@ -253,14 +265,14 @@ impl Dispatcher {
                 self.keep_report(unit, &found.value, report);
                 let input = Input::Woven(report.clone());
                 let after = sprint::apply(&found.value, &input, now);
-                self.keep_commit(unit, job, (&after, report)).await?;
+                self.keep_commit(unit, job, &after, report).await?;
                 input
             }
             EffectOutcome::Failed(failure)
                 if matches!(effect.state, EffectState::Failed { .. }) =>
             {
                 Input::WeaveFailed {
-                    weave,
+                    weave: *weave,
                     reason: failure.to_string(),
                     may_pass: failure.class.may_pass(),
                 }
@@ -274,8 +286,8 @@ impl Dispatcher {
         let next = sprint::apply(&found.value, &input, now);
         if next != found.value {
             // It is looked at at once, and at its due should the message be lost.
-            unit.save_at(&id, &next, (Some(found.version), Some(now)));
-            unit.enqueue(&keys::sprint_pk(repo, number), crate::sprints::work(&next));
+            unit.save_at(&id, &next, Some(found.version), Some(now));
+            unit.enqueue(&keys::sprint_pk(repo, *number), crate::sprints::work(&next));
         }
         Ok(())
     }
@@ -300,7 +312,8 @@ impl Dispatcher {
         &self,
         unit: &mut UnitOfWork,
         job: &JobId,
-        (after, report): (&Sprint, &Report),
+        after: &Sprint,
+        report: &Report,
     ) -> Result<(), Error> {
         if let Some(found) = self.backend.store.job(job).await? {
             let woven = report.woven.as_ref();
@@ -376,7 +389,7 @@ fn is_offered_at(sprint: &Sprint, taken: &weaving::Taken) -> bool {
     its_own.any(|offer| offer.head == taken.head)
 }
 
-fn told(error: weaving::WeavingError) -> Error {
+fn engine_error(error: weaving::WeavingError) -> Error {
     match error {
         weaving::WeavingError::Outside(failure) => failure.into(),
         weaving::WeavingError::NoBranch(..) | weaving::WeavingError::Excess(_) => {

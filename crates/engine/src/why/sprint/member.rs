@@ -87,11 +87,12 @@ pub(super) fn is_told_by_job(member: &SprintMember, is_woven: bool) -> bool {
 pub(super) fn why(
     sprint: &Sprint,
     member: &SprintMember,
-    (of_job, failing): (&OfJob, &[String]),
+    of_job: &OfJob,
+    failing: &[String],
 ) -> MemberWhy {
     let sentence = match sprint.is_over() {
         true => outcome(member),
-        false => present(sprint, member, (of_job, failing)),
+        false => present(sprint, member, of_job, failing),
     };
     MemberWhy {
         persona: member.persona.clone(),
@@ -102,11 +103,7 @@ pub(super) fn why(
     }
 }
 
-fn present(
-    sprint: &Sprint,
-    member: &SprintMember,
-    (of_job, failing): (&OfJob, &[String]),
-) -> String {
+fn present(sprint: &Sprint, member: &SprintMember, of_job: &OfJob, failing: &[String]) -> String {
     if member.reading.is_some() {
         let reads = "Its session reads mail that came after its change was ready.";
         return format!("{reads}{}", of_job.decision());
@@ -220,9 +217,9 @@ mod tests {
         start(new, at(0)).unwrap()
     }
 
-    fn told(sprint: &Sprint, of_job: &OfJob) -> String {
+    fn sentence_of(sprint: &Sprint, of_job: &OfJob) -> String {
         let failing = ["integ".to_owned()];
-        why(sprint, &sprint.members[0], (of_job, failing.as_slice())).sentence
+        why(sprint, &sprint.members[0], of_job, failing.as_slice()).sentence
     }
 
     fn waits(who: WaitParty, what: WaitReason) -> OfJob {
@@ -243,30 +240,30 @@ mod tests {
     fn a_member_says_what_its_job_waits_for() {
         let mut sprint = begun(&["curator"], SprintMode::default());
         let missing = |is_held| OfJob::Missing { is_held };
-        let made = told(&sprint, &missing(false));
+        let made = sentence_of(&sprint, &missing(false));
         assert_eq!(made, "Its job is about to be made.");
-        let held = told(&sprint, &missing(true));
+        let held = sentence_of(&sprint, &missing(true));
         assert_eq!(held, "Its job is made once Gaffer may write again.");
-        let queued = told(&sprint, &waits(WaitParty::Gaffer, WaitReason::Slot));
+        let queued = sentence_of(&sprint, &waits(WaitParty::Gaffer, WaitReason::Slot));
         assert_eq!(queued, "It waits for Gaffer: queued until a slot is free.");
         sprint.members[0].state = MemberState::Working;
-        let asks = told(&sprint, &waits(WaitParty::Person, WaitReason::Question));
+        let asks = sentence_of(&sprint, &waits(WaitParty::Person, WaitReason::Question));
         assert_eq!(asks, "It waits for a person: a question is open.");
         let mut hangs = waits(WaitParty::GitHub, WaitReason::Checks);
         if let OfJob::Waits { hindrance, .. } = &mut hangs {
             *hindrance = Some("Checks are running: e2e.".to_owned());
         }
         assert_eq!(
-            told(&sprint, &hangs),
+            sentence_of(&sprint, &hangs),
             "It waits for GitHub: checks have to finish. Checks are running: e2e."
         );
-        let done = told(&sprint, &waits(WaitParty::Nobody, WaitReason::Result));
+        let done = sentence_of(&sprint, &waits(WaitParty::Nobody, WaitReason::Result));
         assert_eq!(
             done,
             "Its sprint looks for its change: its session is done and made no pull request."
         );
         sprint.members[0].persona = PersonaName::weaver();
-        let mends = told(&sprint, &waits(WaitParty::Jules, WaitReason::Work));
+        let mends = sentence_of(&sprint, &waits(WaitParty::Jules, WaitReason::Work));
         assert!(
             mends.starts_with("It mends what fails together: integ. It waits for Jules"),
             "{mends}"
@@ -284,7 +281,7 @@ mod tests {
         sprint.members[0].state = MemberState::PullOpen;
         let approval = waits(WaitParty::Person, WaitReason::Approval);
         assert_eq!(
-            told(&sprint, &approval),
+            sentence_of(&sprint, &approval),
             "It waits for a person: its merge waits for approval."
         );
         assert_eq!(
@@ -298,7 +295,7 @@ mod tests {
         let mut sprint = begun(&["curator", "weaver"], SprintMode::default());
         sprint.members[0].state = MemberState::Delegated;
         let says = |sprint: &Sprint, expected: &str| {
-            let told = told(sprint, &OfJob::Nothing);
+            let told = sentence_of(sprint, &OfJob::Nothing);
             assert!(told.ends_with(expected), "{told}");
         };
         says(&sprint, "The weaver's job resolves that.");
@@ -328,7 +325,7 @@ mod tests {
             let mut over = abort(&sprint, "kim", at(1)).unwrap();
             over.members[0].state = state;
             let none: &[String] = &[];
-            let told = why(&over, &over.members[0], (&OfJob::Nothing, none));
+            let told = why(&over, &over.members[0], &OfJob::Nothing, none);
             assert_eq!(told.until, None);
             for present in ["next weave", "works", "has to be", "is ready", "resolves"] {
                 assert!(!told.sentence.contains(present), "{}", told.sentence);

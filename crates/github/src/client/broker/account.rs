@@ -85,7 +85,8 @@ impl CredentialBudgets {
     /// Spends, or returns when it can. `what` identifies the write, so that a postponed one finds its turn again.
     pub(super) fn spend(
         &mut self,
-        (resource, what): (&str, &str),
+        resource: &str,
+        what: &str,
         spend: Spending,
         now: Timestamp,
     ) -> Result<(), BudgetExhausted> {
@@ -249,7 +250,7 @@ impl CredentialBudgets {
 
     /// For people.
     pub(super) fn budgets(&self, owner: &str) -> Vec<Budget> {
-        let of = |(resource, rate): (&String, &Rate)| Budget {
+        let budget = |(resource, rate): (&String, &Rate)| Budget {
             owner: owner.to_owned(),
             resource: resource.clone(),
             limit: rate.limit,
@@ -257,7 +258,7 @@ impl CredentialBudgets {
             reset: rate.reset,
             stay_away: self.stay_away.map(|(_, until)| until),
         };
-        self.rates.iter().map(of).collect()
+        self.rates.iter().map(budget).collect()
     }
 }
 

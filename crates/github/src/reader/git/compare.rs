@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::failure::Failure;
 use domain::ids::{CommitSha, RepoName};
-use engine::ports::Comparison;
+use engine::ports::{CommitRange, Comparison};
 use scaffold::scope::{FileChange, Kind};
 use scaffold::tree::Mode;
 
@@ -26,10 +26,11 @@ const FOLDER: &str = "040000";
 pub(super) async fn read(
     client: &Client,
     repo: &RepoName,
-    (base, head): (&CommitSha, &CommitSha),
+    range: CommitRange<'_>,
 ) -> Result<Comparison, Failure> {
+    let CommitRange { base, head } = range;
     let doing = format!("comparing {base} with {head} in {repo}");
-    let (first, commits) = pages(client, repo, (base, head), &doing).await?;
+    let (first, commits) = pages(client, repo, range, &doing).await?;
     let Some(found) = first.files else {
         return Err(garbled(&doing, "GitHub lists no files"));
     };
@@ -42,7 +43,7 @@ pub(super) async fn read(
     let there = files.iter().filter(|file| file.kind != Kind::Removed);
     let wanted: Vec<_> = there.map(|file| file.path.as_str()).collect();
     if !wanted.is_empty() {
-        let modes = modes(client, (repo, head), &wanted, &doing).await?;
+        let modes = modes(client, repo, head, &wanted, &doing).await?;
         for file in files.iter_mut().filter(|file| file.kind != Kind::Removed) {
             file.mode = modes.get(&file.path).copied();
         }
@@ -59,7 +60,7 @@ pub(super) async fn read(
 async fn pages(
     client: &Client,
     repo: &RepoName,
-    (base, head): (&CommitSha, &CommitSha),
+    CommitRange { base, head }: CommitRange<'_>,
     doing: &str,
 ) -> Result<(wire::Compared, Vec<wire::Commit>), Failure> {
     let path = format!("/repos/{repo}/compare/{base}...{head}?per_page={PAGE_SIZE}");
@@ -106,14 +107,15 @@ fn change(file: wire::ComparedFile) -> Result<FileChange, String> {
 /// The modes of these files of a commit. In a repository whose files GitHub does not list at once, they are read in their folders.
 async fn modes(
     client: &Client,
-    (repo, commit): (&RepoName, &CommitSha),
+    repo: &RepoName,
+    commit: &CommitSha,
     wanted: &[&str],
     doing: &str,
 ) -> Result<BTreeMap<String, Mode>, Failure> {
     let path = format!("/repos/{repo}/git/trees/{commit}?recursive=1");
     let found: wire::RestTree = client.get(repo, &path, doing).await?;
     if found.truncated {
-        return modes_by_folder(client, (repo, commit), wanted, doing).await;
+        return modes_by_folder(client, repo, commit, wanted, doing).await;
     }
     let entries = found.tree.into_iter();
     let modes = entries.filter_map(|entry| Some((entry.path, mode(&entry.mode)?)));
@@ -123,7 +125,8 @@ async fn modes(
 /// The same, folder by folder. What takes too many of them stays unknown.
 async fn modes_by_folder(
     client: &Client,
-    (repo, commit): (&RepoName, &CommitSha),
+    repo: &RepoName,
+    commit: &CommitSha,
     wanted: &[&str],
     doing: &str,
 ) -> Result<BTreeMap<String, Mode>, Failure> {

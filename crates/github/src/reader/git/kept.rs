@@ -26,7 +26,7 @@ impl KeptObjects {
     }
 
     pub(super) fn keep_blob(&self, repo: &RepoName, id: BlobId, bytes: &[u8]) {
-        self.blobs.keep((repo, &id), bytes.to_vec(), bytes.len());
+        self.blobs.keep(repo, &id, bytes.to_vec(), bytes.len());
     }
 
     pub(super) fn tree(&self, repo: &RepoName, commit: &CommitSha) -> Option<Tree> {
@@ -35,7 +35,7 @@ impl KeptObjects {
 
     pub(super) fn keep_tree(&self, repo: &RepoName, commit: &CommitSha, tree: &Tree) {
         let bytes: usize = tree.iter().map(|(path, _)| path.len() + ENTRY_BYTES).sum();
-        self.trees.keep((repo, commit), tree.clone(), bytes);
+        self.trees.keep(repo, commit, tree.clone(), bytes);
     }
 }
 
@@ -56,7 +56,7 @@ impl<V: Clone> Shelf<V> {
     }
 
     /// Keeps a value. A full shelf is emptied first: what is wanted again is read again.
-    fn keep(&self, (repo, id): (&RepoName, &impl Display), value: V, bytes: usize) {
+    fn keep(&self, repo: &RepoName, id: &impl Display, value: V, bytes: usize) {
         if bytes > KEPT_BYTES_MAX {
             return;
         }
@@ -85,11 +85,11 @@ mod tests {
         let shelf = Shelf::default();
         let half = KEPT_BYTES_MAX / 2;
         for (id, bytes) in [(1, half), (1, half), (2, half), (9, KEPT_BYTES_MAX + 1)] {
-            shelf.keep((&shop(), &id), id, bytes);
+            shelf.keep(&shop(), &id, id, bytes);
         }
         let found = |id: i32| shelf.find(&shop(), &id);
         assert_eq!((found(1), found(2), found(9)), (Some(1), Some(2), None));
-        shelf.keep((&shop(), &3), 3, 1);
+        shelf.keep(&shop(), &3, 3, 1);
         assert_eq!((found(1), found(2), found(3)), (None, None, Some(3)));
     }
 

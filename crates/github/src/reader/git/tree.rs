@@ -42,7 +42,8 @@ const SUBMODULE: u32 = 0o160_000;
 pub(super) async fn read(
     client: &Client,
     repo: &RepoName,
-    (commit, roots): (&CommitSha, &[&str]),
+    commit: &CommitSha,
+    roots: &[&str],
 ) -> Result<Tree, Failure> {
     let mut gathered = Gathered::default();
     for root in roots {
@@ -52,7 +53,7 @@ pub(super) async fn read(
             "commit": commit.as_str(), "path": format!("{commit}:{root}"),
         });
         let found: wire::Folder<wire::GraphTree> =
-            client.query(repo, (ASK, variables), &doing).await?;
+            client.query(repo, ASK, variables, &doing).await?;
         let found = at_path(client, repo, found, &doing)?;
         if let Some(entries) = found.and_then(|root| root.entries) {
             let taken = gathered.take(root, entries, 1);

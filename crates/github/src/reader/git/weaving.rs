@@ -2,7 +2,7 @@
 
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, RepoName};
-use engine::ports::CommitDetails;
+use engine::ports::{CommitDetails, CommitRange};
 use weave::tree::{BlobId, Entry, Mode, Tree};
 use weave::weave::PATHS_MAX;
 
@@ -26,16 +26,16 @@ const FILE_OF_GROUP: &str = "100664";
 pub(super) async fn merge_base(
     client: &Client,
     repo: &RepoName,
-    (one, other): (&CommitSha, &CommitSha),
+    CommitRange { base, head }: CommitRange<'_>,
 ) -> Result<CommitSha, Failure> {
-    let doing = format!("looking where {one} and {other} parted in {repo}");
-    let path = format!("/repos/{repo}/compare/{one}...{other}?per_page=1");
+    let doing = format!("looking where {base} and {head} parted in {repo}");
+    let path = format!("/repos/{repo}/compare/{base}...{head}?per_page=1");
     let found: wire::Parted = client.get(repo, &path, &doing).await?;
-    let base = found.merge_base_commit.ok_or_else(|| {
+    let parted = found.merge_base_commit.ok_or_else(|| {
         let message = format!("{doing}: they have no commit in common");
         failure(FailureClass::NotFound, &message)
     })?;
-    commit_sha(&base.sha, &doing)
+    commit_sha(&parted.sha, &doing)
 }
 
 pub(super) async fn commit_details(
@@ -56,12 +56,12 @@ pub(super) async fn commit_details(
 pub(super) async fn diff(
     client: &Client,
     repo: &RepoName,
-    (from, to): (&CommitSha, &CommitSha),
+    CommitRange { base, head }: CommitRange<'_>,
 ) -> Result<Option<Vec<u8>>, Failure> {
-    let doing = format!("reading what {repo} changed from {from} to {to}");
+    let doing = format!("reading what {repo} changed from {base} to {head}");
     let url = client
         .base()
-        .rest(&format!("/repos/{repo}/compare/{from}...{to}"));
+        .rest(&format!("/repos/{repo}/compare/{base}...{head}"));
     let client = client.with_media(Media::Diff);
     match client.read(repo, url, &doing).await {
         Ok(answer) => Ok(Some(answer.body.to_vec())),

@@ -33,10 +33,10 @@ fn numbers(wakeups: &[Wakeup]) -> Vec<Option<u64>> {
 
 #[test]
 fn what_happened_to_checks_is_told_and_what_is_not_known_is_a_change() {
-    let of = |json: String| look(&json)[0].news;
+    let news_of = |json: String| look(&json)[0].news;
     let repository = r#""repository":{"id":5,"full_name":"o/r"}"#;
     let check = |kind: &str, action: &str| {
-        of(format!(
+        news_of(format!(
             r#"{{"action":{action},"{kind}":{{"head_sha":"{SHA}"}},{repository}}}"#
         ))
     };
@@ -66,7 +66,7 @@ fn what_happened_to_checks_is_told_and_what_is_not_known_is_a_change() {
         assert_eq!(check("check_run", odd), DeliveryHint::Changed, "{odd}");
     }
     let status = |state: &str| {
-        of(format!(
+        news_of(format!(
             r#"{{"sha":"{SHA}","state":"{state}","context":"ci",{repository}}}"#
         ))
     };

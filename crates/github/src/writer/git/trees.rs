@@ -5,11 +5,11 @@ use base64::engine::general_purpose::STANDARD;
 use domain::failure::Failure;
 use domain::ids::{CommitSha, RepoName};
 use engine::ports::{Edit, NewCommit};
-use http::Method;
 use scaffold::tree::TreePath;
 use serde_json::{Value, json};
 use weave::tree::Mode;
 
+use super::Endpoint;
 use crate::client::Answer;
 use crate::reader::git::at_path;
 use crate::wire::git as wire;
@@ -31,7 +31,7 @@ pub(super) async fn make(
     let mut tree = base.tree.sha;
     let mut begun = false;
     for bytes in &commit.kept {
-        blob(writer, (repo, bytes), &mut begun, doing).await?;
+        blob(writer, repo, bytes, &mut begun, doing).await?;
     }
     for batch in batches(&commit.edits) {
         let mut entries = Vec::new();
@@ -48,7 +48,14 @@ pub(super) async fn make(
             continue;
         }
         let body = json!({ "base_tree": tree, "tree": entries });
-        let answer = post(writer, (repo, "git/trees", body), &mut begun, doing).await?;
+        let answer = send(
+            writer,
+            Endpoint::post(repo, "git/trees"),
+            body,
+            &mut begun,
+            doing,
+        )
+        .await?;
         let made: wire::RestTree = answer.json(doing)?;
         tree = made.sha;
     }
@@ -56,29 +63,37 @@ pub(super) async fn make(
 }
 
 /// Sends one of the writes of a commit: the first waits for its turn.
-async fn post(
+async fn send(
     writer: &Writer,
-    (repo, path, body): (&RepoName, &str, Value),
+    to: Endpoint<'_>,
+    body: Value,
     begun: &mut bool,
     doing: &str,
 ) -> Result<Answer, Failure> {
-    let to = (Method::POST, path);
     if std::mem::replace(begun, true) {
-        writer.follow_up(repo, to, body, doing).await
+        writer.follow_up(to, body, doing).await
     } else {
-        writer.send_below(repo, to, body, doing).await
+        writer.send_below(to, body, doing).await
     }
 }
 
 /// Stores bytes, whatever they are, and answers the id of their blob.
 async fn blob(
     writer: &Writer,
-    (repo, bytes): (&RepoName, &[u8]),
+    repo: &RepoName,
+    bytes: &[u8],
     begun: &mut bool,
     doing: &str,
 ) -> Result<String, Failure> {
     let body = json!({ "content": STANDARD.encode(bytes), "encoding": "base64" });
-    let answer = post(writer, (repo, "git/blobs", body), begun, doing).await?;
+    let answer = send(
+        writer,
+        Endpoint::post(repo, "git/blobs"),
+        body,
+        begun,
+        doing,
+    )
+    .await?;
     let made: wire::Blob = answer.json(doing)?;
     Ok(made.sha)
 }
@@ -144,7 +159,7 @@ impl Place<'_> {
                 "path": path.as_str(), "mode": "100644", "type": "blob", "content": text,
             })),
             Edit::Put(path, mode, bytes) => {
-                let id = blob(self.writer, (self.repo, bytes), begun, doing).await?;
+                let id = blob(self.writer, self.repo, bytes, begun, doing).await?;
                 Some(named(path, *mode, &id))
             }
             Edit::Place(path, entry) => Some(named(path, entry.mode, &entry.id.to_string())),
@@ -188,7 +203,7 @@ impl Place<'_> {
             "owner": repo.owner(), "name": repo.name(),
             "commit": commit.as_str(), "path": format!("{tree}:{path}"),
         });
-        let found = client.query(repo, (ASK, variables), doing).await?;
+        let found = client.query(repo, ASK, variables, doing).await?;
         at_path(client, repo, found, doing)
     }
 }

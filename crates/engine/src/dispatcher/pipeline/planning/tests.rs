@@ -18,7 +18,7 @@ fn said(target: &[(&str, &str)], worker: &[&str]) -> Result<Config, String> {
         worker: tree(&worker),
     };
     let trunk: BranchName = "trunk".parse().unwrap();
-    settings(&trees, (&trunk, &BranchName::jules()))
+    settings(&trees, &trunk, &BranchName::jules())
 }
 
 const OLDER: &str = ".jules/changes/latest.yml";

@@ -5,16 +5,21 @@
 
 mod arrows;
 mod attributes;
+mod circles;
 mod code;
 mod doubled;
 mod literals;
+mod modules;
 mod programs;
 mod prose;
 mod purity;
 mod rows;
 mod shape;
+mod shrinking;
+mod tokens;
 mod told;
 mod tree;
+mod tuples;
 mod writers;
 
 use std::error::Error;
@@ -100,6 +105,16 @@ fn names_say_what_is_inside() {
 #[test]
 fn types_have_names_of_their_own() {
     none(&doubled::unique(&tree::FILES));
+}
+
+#[test]
+fn files_use_each_other_in_no_circle() {
+    none(&circles::few(&tree::FILES));
+}
+
+#[test]
+fn parameters_are_no_tuples() {
+    none(&tuples::few(&tree::FILES));
 }
 
 #[test]

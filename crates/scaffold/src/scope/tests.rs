@@ -1,6 +1,6 @@
 //! One table for each layer: what passes, and what stops.
 
-use super::Kind::{Added, Changed, Removed};
+use super::ChangeKind::{Added, Changed, Removed};
 use super::*;
 use crate::assets;
 use crate::layout::{EXCHANGE, WORKSTREAMS};
@@ -17,7 +17,7 @@ const OTHER_PROPOSAL: &str = ".jules/exchange/proposals/recruiter-one.yml";
 const CODE: &str = "src/lib.rs";
 const WORKFLOW: &str = ".github/workflows/ci.yml";
 
-fn change(path: &str, kind: Kind) -> FileChange {
+fn change(path: &str, kind: ChangeKind) -> FileChange {
     FileChange {
         path: path.to_owned(),
         old_path: None,
@@ -48,7 +48,7 @@ fn stopped(layer: Layer, changes: &[FileChange]) -> Vec<String> {
 }
 
 /// Everything that a layer may do to one file alone.
-fn allowed(layer: Layer) -> Vec<(&'static str, Kind)> {
+fn allowed(layer: Layer) -> Vec<(&'static str, ChangeKind)> {
     match layer {
         Layer::Narrator => vec![(CHANGES, Added), (CHANGES, Changed)],
         Layer::Observers => vec![(PENDING, Added), (OWN, Added), (OWN, Changed)],

@@ -103,7 +103,7 @@ pub async fn watched(
     let (dead, url) = (format!("{name}-dead"), format!("{name}-queue"));
     let dead = made(&client, &dead, None).await;
     let url = made(&client, &url, None).await;
-    let queue = SqsQueue::metered(&config, (url, dead), counters.clone());
+    let queue = SqsQueue::metered(&config, url, dead, counters.clone());
     let settings = aws_sdk_dynamodb::config::Builder::from(&config)
         .interceptor(watcher)
         .interceptor(aws::OfTable(counters));

@@ -54,25 +54,23 @@ pub struct SqsQueue {
 impl SqsQueue {
     /// The queue at an address, and where its dead letters go.
     pub fn new(config: &SdkConfig, url: impl Into<String>, dead_url: impl Into<String>) -> Self {
-        Self::with_config(Config::new(config), (url, dead_url))
+        Self::with_config(Config::new(config), url, dead_url)
     }
 
     /// The same, whose calls are counted.
     pub fn metered(
         config: &SdkConfig,
-        (url, dead_url): (impl Into<String>, impl Into<String>),
+        url: impl Into<String>,
+        dead_url: impl Into<String>,
         counters: Counters,
     ) -> Self {
         let settings = aws_sdk_sqs::config::Builder::from(config)
             .interceptor(OfQueue(counters))
             .build();
-        Self::with_config(settings, (url, dead_url))
+        Self::with_config(settings, url, dead_url)
     }
 
-    fn with_config(
-        settings: Config,
-        (url, dead_url): (impl Into<String>, impl Into<String>),
-    ) -> Self {
+    fn with_config(settings: Config, url: impl Into<String>, dead_url: impl Into<String>) -> Self {
         Self {
             settings,
             client: Arc::default(),

@@ -89,7 +89,7 @@ impl Records for Table {
     ) -> Result<Page, RecordsError> {
         let after = after.map(|token| token.parts()).transpose()?;
         let after = after.map(|[sk]| sk);
-        read::partition(self, (pk, prefix), after, limit).await
+        read::partition(self, pk, prefix, after, limit).await
     }
 
     /// Records at the same place have no particular order, and a page may be short when some have just left the list.
@@ -103,7 +103,7 @@ impl Records for Table {
     ) -> Result<Page, RecordsError> {
         let after = after.map(|token| token.place()).transpose()?;
         let question = ReadRequest::list(name, newest, after);
-        read::list(self, (name, &question), limit).await
+        read::list(self, name, &question, limit).await
     }
 
     /// Rows due at the same time come in no particular order.

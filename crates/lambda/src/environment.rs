@@ -120,6 +120,5 @@ impl FunctionEnvironment {
 
 /// A queue at its address, whose calls are counted.
 fn sqs(config: &SdkConfig, address: &QueueAddress, counters: &Counters) -> SqsQueue {
-    let addresses = (&address.url, &address.dead_url);
-    SqsQueue::metered(config, addresses, counters.clone())
+    SqsQueue::metered(config, &address.url, &address.dead_url, counters.clone())
 }

@@ -64,7 +64,7 @@ pub(super) async fn send(
         ] => {
             let mut expression = Expression::of_record(record, *base, writer);
             let condition = expression.expecting(*expect);
-            update(table, &record.key, (expression, condition), writer).await
+            update(table, &record.key, expression, condition, writer).await
         }
         [
             Part::Record {
@@ -75,17 +75,17 @@ pub(super) async fn send(
         ] => {
             let mut expression = Expression::default();
             let condition = expression.expecting(*expect);
-            delete(table, key, (expression, condition)).await
+            delete(table, key, expression, condition).await
         }
         [Part::Home(home)] if home.is_empty() => {
             let mut expression = Expression::default();
             let condition = Some(expression.unchanged(home.writer.as_deref()));
-            delete(table, &home.key, (expression, condition)).await
+            delete(table, &home.key, expression, condition).await
         }
         [Part::Home(home)] => {
             let mut expression = Expression::of_home(home, writer);
             let condition = Some(expression.unchanged(home.writer.as_deref()));
-            update(table, &home.key, (expression, condition), writer).await
+            update(table, &home.key, expression, condition, writer).await
         }
         [
             Part::Record {
@@ -103,7 +103,8 @@ pub(super) async fn send(
 async fn update(
     table: &Table,
     key: &Key,
-    (expression, condition): (Expression, Option<&'static str>),
+    expression: Expression,
+    condition: Option<&'static str>,
     writer: Ulid,
 ) -> Result<(), CommitError> {
     let doubt = AmbiguousOutcome::default();
@@ -136,7 +137,8 @@ async fn update(
 async fn delete(
     table: &Table,
     key: &Key,
-    (expression, condition): (Expression, Option<&'static str>),
+    expression: Expression,
+    condition: Option<&'static str>,
 ) -> Result<(), CommitError> {
     let doubt = AmbiguousOutcome::default();
     let request = table
@@ -199,7 +201,7 @@ fn transact_item(
         } => {
             let mut expression = Expression::of_record(record, *base, writer);
             let condition = expression.expecting(*expect);
-            put_part(table, &record.key, (expression, condition))
+            put_part(table, &record.key, expression, condition)
         }
         Part::Record {
             write: Write::Delete { key, .. },
@@ -207,7 +209,7 @@ fn transact_item(
             ..
         } => {
             let condition = nothing.expecting(*expect);
-            delete_part(table, key, (nothing, condition))
+            delete_part(table, key, nothing, condition)
         }
         Part::Record {
             write: Write::Check { key, .. },
@@ -215,20 +217,20 @@ fn transact_item(
             ..
         } => {
             let condition = nothing.expecting(*expect);
-            check_part(table, key, (nothing, condition))
+            check_part(table, key, nothing, condition)
         }
         Part::Home(home) if home.is_empty() => {
             let condition = nothing.unchanged(home.writer.as_deref());
-            delete_part(table, &home.key, (nothing, Some(condition)))
+            delete_part(table, &home.key, nothing, Some(condition))
         }
         Part::Home(home) => {
             let mut expression = Expression::of_home(home, writer);
             let condition = expression.unchanged(home.writer.as_deref());
-            put_part(table, &home.key, (expression, Some(condition)))
+            put_part(table, &home.key, expression, Some(condition))
         }
         Part::Unchanged(home) => {
             let condition = nothing.unchanged(home.writer.as_deref());
-            check_part(table, &home.key, (nothing, Some(condition)))
+            check_part(table, &home.key, nothing, Some(condition))
         }
     }
 }
@@ -236,7 +238,8 @@ fn transact_item(
 fn put_part(
     table: &Table,
     key: &Key,
-    (expression, condition): (Expression, Option<&'static str>),
+    expression: Expression,
+    condition: Option<&'static str>,
 ) -> Result<TransactWriteItem, BuildError> {
     let part = Update::builder()
         .table_name(&table.name)
@@ -250,7 +253,8 @@ fn put_part(
 fn delete_part(
     table: &Table,
     key: &Key,
-    (expression, condition): (Expression, Option<&'static str>),
+    expression: Expression,
+    condition: Option<&'static str>,
 ) -> Result<TransactWriteItem, BuildError> {
     let part = Delete::builder()
         .table_name(&table.name)
@@ -263,7 +267,8 @@ fn delete_part(
 fn check_part(
     table: &Table,
     key: &Key,
-    (expression, condition): (Expression, Option<&'static str>),
+    expression: Expression,
+    condition: Option<&'static str>,
 ) -> Result<TransactWriteItem, BuildError> {
     let part = ConditionCheck::builder()
         .table_name(&table.name)

@@ -191,7 +191,8 @@ async fn home_at(table: &Table, key: &Key) -> Result<Option<SharedItem>, Records
 /// The records of a partition, those that share an item among them.
 pub(super) async fn partition(
     table: &Table,
-    (pk, prefix): (&str, &str),
+    pk: &str,
+    prefix: &str,
     after: Option<String>,
     limit: usize,
 ) -> Result<Page, RecordsError> {
@@ -257,7 +258,8 @@ fn home_key(pk: &str) -> Key {
 /// The index has the members of the list, and the table their contents: members that have left since are omitted.
 pub(super) async fn list(
     table: &Table,
-    (name, question): (&str, &ReadRequest),
+    name: &str,
+    question: &ReadRequest,
     limit: usize,
 ) -> Result<Page, RecordsError> {
     let (items, more) = first(question, table, limit).await?;

@@ -144,7 +144,10 @@ impl Artefacts {
     }
 
     /// Those of some kinds, in order of path.
-    pub(super) fn of(&self, kinds: &'static [ArtefactKind]) -> impl Iterator<Item = &Artefact> {
+    pub(super) fn of_kinds(
+        &self,
+        kinds: &'static [ArtefactKind],
+    ) -> impl Iterator<Item = &Artefact> {
         self.0.iter().filter(|it| kinds.contains(&it.kind))
     }
 

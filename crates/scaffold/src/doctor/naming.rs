@@ -144,7 +144,7 @@ pub(super) fn role_file(
 
 /// What a role remembers is its own: the file names the role whose folder it lies in.
 pub(super) fn perspectives(report: &mut Report, artefacts: &Artefacts) {
-    for it in artefacts.of(&[ArtefactKind::Observer, ArtefactKind::Innovator]) {
+    for it in artefacts.of_kinds(&[ArtefactKind::Observer, ArtefactKind::Innovator]) {
         let key = if it.kind == ArtefactKind::Innovator {
             "persona"
         } else {

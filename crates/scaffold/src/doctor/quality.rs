@@ -15,10 +15,10 @@ const OPEN: [&str; 3] = ["todo", "tbd", "fixme"];
 
 /// Everything that warns about a text.
 pub(super) fn check(report: &mut Report, artefacts: &Artefacts) {
-    for event in artefacts.of(&[ArtefactKind::Pending, ArtefactKind::Decided]) {
+    for event in artefacts.of_kinds(&[ArtefactKind::Pending, ArtefactKind::Decided]) {
         sentence(report, event, "statement");
     }
-    for requirement in artefacts.of(&[ArtefactKind::Requirement]) {
+    for requirement in artefacts.of_kinds(&[ArtefactKind::Requirement]) {
         for key in ["problem", "impact", "desired_outcome"] {
             sentence(report, requirement, key);
         }

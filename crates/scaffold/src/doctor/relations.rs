@@ -34,7 +34,7 @@ pub(super) fn check(report: &mut Report, artefacts: &Artefacts, today: Date) {
     requirements(report, artefacts);
     proposals(report, artefacts);
     similar(report, artefacts);
-    for event in artefacts.of(&[ArtefactKind::Pending]) {
+    for event in artefacts.of_kinds(&[ArtefactKind::Pending]) {
         waiting(report, event, today);
     }
 }
@@ -45,7 +45,7 @@ fn by_id<'a>(
     kinds: &'static [ArtefactKind],
 ) -> BTreeMap<Id<'a>, &'a Artefact> {
     let mut found = BTreeMap::new();
-    for it in artefacts.of(kinds) {
+    for it in artefacts.of_kinds(kinds) {
         found.entry((&it.stream, it.text("id"))).or_insert(it);
     }
     found
@@ -57,7 +57,7 @@ type Id<'a> = (&'a StreamName, &'a str);
 /// No two artefacts of a kind have one id.
 fn twins(report: &mut Report, artefacts: &Artefacts, kinds: &'static [ArtefactKind]) {
     let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
-    for it in artefacts.of(kinds) {
+    for it in artefacts.of_kinds(kinds) {
         let id = it.text("id");
         if id.is_empty() {
             continue;
@@ -78,7 +78,7 @@ fn names(requirement: &Artefact, event: &str) -> bool {
 /// The requirement of a decided event is there, and names the event.
 fn events(report: &mut Report, artefacts: &Artefacts) {
     let requirements = by_id(artefacts, REQUIREMENTS);
-    for event in artefacts.of(&[ArtefactKind::Decided]) {
+    for event in artefacts.of_kinds(&[ArtefactKind::Decided]) {
         let wanted = event.text("requirement_id");
         if wanted.is_empty() {
             continue;
@@ -102,7 +102,7 @@ fn events(report: &mut Report, artefacts: &Artefacts) {
 fn requirements(report: &mut Report, artefacts: &Artefacts) {
     let decided = by_id(artefacts, &[ArtefactKind::Decided]);
     let mut taken: BTreeMap<&str, &str> = BTreeMap::new();
-    for requirement in artefacts.of(REQUIREMENTS) {
+    for requirement in artefacts.of_kinds(REQUIREMENTS) {
         for source in requirement.list("source_events") {
             let id = source.text().unwrap_or_default();
             let event = decided.get(&(&requirement.stream, id)).copied();
@@ -135,7 +135,7 @@ fn link(
 /// A persona makes three proposals on one day, since each run makes three.
 fn proposals(report: &mut Report, artefacts: &Artefacts) {
     let mut runs: BTreeMap<(&str, &str), Vec<&Artefact>> = BTreeMap::new();
-    for it in artefacts.of(&[ArtefactKind::Proposal]) {
+    for it in artefacts.of_kinds(&[ArtefactKind::Proposal]) {
         let day = it.text("created_at").get(..10).unwrap_or_default();
         let persona = it.text("persona");
         // A proposal that lacks one of them is told by that alone.
@@ -190,9 +190,11 @@ impl<'a> Subject<'a> {
 
 /// A pending event that says what an open requirement covers, or another one has said.
 fn similar(report: &mut Report, artefacts: &Artefacts) {
-    let open = artefacts.of(REQUIREMENTS).map(Subject::of_requirement);
+    let open = artefacts
+        .of_kinds(REQUIREMENTS)
+        .map(Subject::of_requirement);
     let mut known: Vec<Subject<'_>> = open.collect();
-    for event in artefacts.of(&[ArtefactKind::Pending]) {
+    for event in artefacts.of_kinds(&[ArtefactKind::Pending]) {
         let subject = Subject::of_event(event);
         let near = known
             .iter()

@@ -232,7 +232,7 @@ fn a_violation_says_what_and_why() {
 
 #[test]
 fn an_agent_of_a_stream_touches_no_other_one() {
-    let paths = EXCHANGE.of(&crate::tree::Tree::default(), &"backend".parse().unwrap());
+    let paths = EXCHANGE.of_stream(&crate::tree::Tree::default(), &"backend".parse().unwrap());
     let role: RoleName = "qa".parse().unwrap();
     let stops = |layer, path: &str, kind| {
         let scope = Scope {

@@ -90,9 +90,10 @@ pub(crate) fn measure() -> Result<Vec<Figure>> {
         .enable_all()
         .build()
         .context("starting a runtime")?;
-    let mut figures = Count::of(&runtime.block_on(alone())?).listed("one alone with webhooks");
+    let mut figures =
+        Count::from_log(&runtime.block_on(alone())?).listed("one alone with webhooks");
     for run in RUNS {
-        let count = Count::of(&runtime.block_on(many(&run))?);
+        let count = Count::from_log(&runtime.block_on(many(&run))?);
         let averaged = count.averaged(run.name);
         figures.extend(if run.webhooks {
             aimed(averaged)
@@ -133,7 +134,7 @@ async fn crowded(crowd: &Crowd) -> Result<Vec<Figure>> {
     world.pass(MINUTE * 2).await;
     let all = world.sandbox.requests().into_iter();
     let log: Vec<Logged> = all.filter(|it| it.service == Service::GitHub).collect();
-    let count = Count::of(&log);
+    let count = Count::from_log(&log);
     let pace = f64::from(count.merged()) / minutes.max(1.0 / 60.0);
     let name = |what: &str| format!("{}: {what}", crowd.name);
     let mut figures = count.averaged(crowd.name);

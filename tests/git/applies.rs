@@ -51,7 +51,7 @@ fn ours(target: &Tree, patch: &[u8], contents: &Contents) -> Result<Tree, Option
     let read = |id: BlobId| contents.get(&id).map(Vec::as_slice);
     let applied = apply(&patch, target, &read).map_err(Some)?;
     for (id, content) in &applied.made {
-        assert_eq!(BlobId::of(content), Some(*id));
+        assert_eq!(BlobId::from_content(content), Some(*id));
     }
     let mut tree = target.clone();
     tree.apply(&applied.changes);

@@ -115,14 +115,14 @@ impl Dice {
     }
 
     pub(crate) fn keep(&mut self, mode: Mode, content: Vec<u8>) -> Entry {
-        let id = BlobId::of(&content).unwrap();
+        let id = BlobId::from_content(&content).unwrap();
         self.contents.insert(id, content);
         Entry { mode, id }
     }
 
     /// A commit of another repository: the id of no content here.
     fn commit(&mut self) -> BlobId {
-        BlobId::of(format!("commit {}", self.below(4)).as_bytes()).unwrap()
+        BlobId::from_content(format!("commit {}", self.below(4)).as_bytes()).unwrap()
     }
 
     fn entry(&mut self) -> Entry {

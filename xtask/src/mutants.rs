@@ -3,7 +3,7 @@
 mod report;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -84,10 +84,10 @@ pub(crate) fn run(options: &MutantsOptions) -> Result<()> {
     for part in PARTS.iter().filter(wanted) {
         output::line(&format!("\n=== mutants of {}", part.package));
         let folder = root.join(FOLDER).join(part.package);
-        mutate(&root, &program, (part, &folder), options.iterate)?;
+        mutate(&root, &program, part, &folder, options.iterate)?;
         let present = present(&root, &program, part)?;
-        let known = (report::listed(&page), present);
-        reports.push(Report::read(part.package, &folder, &known)?);
+        let listed = report::listed(&page);
+        reports.push(Report::read(part.package, &folder, &listed, &present)?);
     }
     output::line(&format!("\n{}", report::table(&reports)));
     let alive: Vec<&String> = reports.iter().flat_map(|report| &report.alive).collect();
@@ -133,12 +133,7 @@ fn present(root: &Path, program: &Path, part: &Part) -> Result<Vec<String>> {
 }
 
 /// Exit codes of the tool: 0 all caught, 2 some missed, 3 some timed out; others mean that it could not run.
-fn mutate(
-    root: &Path,
-    program: &Path,
-    (part, folder): (&Part, &PathBuf),
-    iterate: bool,
-) -> Result<()> {
+fn mutate(root: &Path, program: &Path, part: &Part, folder: &Path, iterate: bool) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
     let mut command = mutants_of(program, part);
     command.args(["--test-package", part.package]);

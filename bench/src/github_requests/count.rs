@@ -90,7 +90,7 @@ pub(super) struct Count {
 }
 
 impl Count {
-    pub(super) fn of(log: &[Logged]) -> Self {
+    pub(super) fn from_log(log: &[Logged]) -> Self {
         let count = |holds: &dyn Fn(&Logged) -> bool| {
             u32::try_from(log.iter().filter(|it| holds(it)).count()).unwrap_or(u32::MAX)
         };

@@ -167,7 +167,7 @@ impl Git {
         let mut tree = Tree::default();
         for row in rows {
             let content = if row.is_read() {
-                Content::of(&texts.next().context("git left a file out")?)
+                Content::from_bytes(&texts.next().context("git left a file out")?)
             } else {
                 Content::TooLarge
             };

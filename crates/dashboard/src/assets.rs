@@ -20,30 +20,26 @@ pub struct Asset {
 
 static STYLE: LazyLock<Asset> = LazyLock::new(|| {
     let content = include_str!("../static/style.css");
-    Asset::new(("style", "css"), "text/css; charset=utf-8", content)
+    Asset::new("style", "css", "text/css; charset=utf-8", content)
 });
 
 static MORPH: LazyLock<Asset> = LazyLock::new(|| {
     let content = include_str!("../static/idiomorph-0.8.0.min.js");
-    Asset::new(
-        ("idiomorph", "js"),
-        "text/javascript; charset=utf-8",
-        content,
-    )
+    Asset::new("idiomorph", "js", "text/javascript; charset=utf-8", content)
 });
 
 static LIVE: LazyLock<Asset> = LazyLock::new(|| {
     let content = include_str!("../static/live.js");
-    Asset::new(("live", "js"), "text/javascript; charset=utf-8", content)
+    Asset::new("live", "js", "text/javascript; charset=utf-8", content)
 });
 
 static ICON: LazyLock<Asset> = LazyLock::new(|| {
     let content = include_str!("../static/icon.svg");
-    Asset::new(("icon", "svg"), "image/svg+xml", content)
+    Asset::new("icon", "svg", "image/svg+xml", content)
 });
 
 impl Asset {
-    fn new((stem, ending): (&str, &str), media_type: &'static str, content: &'static str) -> Self {
+    fn new(stem: &str, ending: &str, media_type: &'static str, content: &'static str) -> Self {
         let digest = Sha256::digest(content);
         let named: Vec<u8> = digest.into_iter().take(NAMED_BYTES).collect();
         Self {

@@ -32,7 +32,7 @@ pub struct Board<'a> {
 /// When the template fails.
 pub fn board(frame: &Frame, board: Board<'_>) -> Result<Page, Error> {
     let count = |is: fn(&DeliveryCard) -> bool| board.cards.iter().filter(|card| is(card)).count();
-    paged((frame, Place::Board), |shell| BoardPage {
+    paged(frame, Place::Board, |shell| BoardPage {
         shell,
         troubles: board.troubles,
         older: board.older,

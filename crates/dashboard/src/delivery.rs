@@ -46,7 +46,7 @@ pub fn delivery(frame: &Frame, told: Delivery<'_>) -> Result<Page, Error> {
     let form_token = viewer.map(|viewer| viewer.form_token.as_str());
     let card = &told.view.card;
     let reasons = told.why.map(|why| why.because.as_slice());
-    paged((frame, Place::Elsewhere), |shell| DeliveryPage {
+    paged(frame, Place::Elsewhere, |shell| DeliveryPage {
         shell,
         view: told.view,
         phase: text::capital(&card.phase),

@@ -31,7 +31,7 @@ struct SignInPage<'a> {
 /// # Errors
 /// When the template fails.
 pub fn sign_in(frame: &Frame, asked: SignIn<'_>) -> Result<Page, Error> {
-    paged((frame, Place::Elsewhere), |shell| SignInPage {
+    paged(frame, Place::Elsewhere, |shell| SignInPage {
         shell,
         next: asked.next,
         refusal: asked.refusal,
@@ -51,7 +51,7 @@ struct EnteredPage {
 /// # Errors
 /// When the template fails.
 pub fn entered(frame: &Frame) -> Result<Page, Error> {
-    paged((frame, Place::Elsewhere), |shell| EnteredPage { shell })
+    paged(frame, Place::Elsewhere, |shell| EnteredPage { shell })
 }
 
 #[derive(Template)]
@@ -70,9 +70,10 @@ struct RefusalPage<'a> {
 pub fn refusal(
     frame: &Frame,
     problem: &Problem,
-    (back, typed): (&str, &[(&str, &str)]),
+    back: &str,
+    typed: &[(&str, &str)],
 ) -> Result<Page, Error> {
-    paged((frame, Place::Elsewhere), |shell| RefusalPage {
+    paged(frame, Place::Elsewhere, |shell| RefusalPage {
         shell,
         problem,
         back,

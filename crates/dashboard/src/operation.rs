@@ -16,7 +16,7 @@ use crate::trouble::{Trouble, health, troubles};
 /// # Errors
 /// When the template fails.
 pub fn accounts(frame: &Frame, status: &Status) -> Result<Page, Error> {
-    paged((frame, Place::Accounts), |shell| AccountsPage {
+    paged(frame, Place::Accounts, |shell| AccountsPage {
         shell,
         status,
         rows: status.accounts.iter().map(account).collect(),
@@ -57,7 +57,7 @@ fn account(account: &AccountView) -> AccountRow<'_> {
 /// When the template fails.
 pub fn workers(frame: &Frame, status: &Status, sources: &[SourceState]) -> Result<Page, Error> {
     let troubles = troubles(status);
-    paged((frame, Place::Workers), |shell| WorkersPage {
+    paged(frame, Place::Workers, |shell| WorkersPage {
         shell,
         status,
         troubles: &troubles,
@@ -107,7 +107,7 @@ pub struct DeadLetter {
 /// # Errors
 /// When the template fails.
 pub fn wakes(frame: &Frame, told: Wakes<'_>) -> Result<Page, Error> {
-    paged((frame, Place::Wakes), |shell| WakesPage {
+    paged(frame, Place::Wakes, |shell| WakesPage {
         shell,
         rows: told.wakes.iter().map(wake).collect(),
         is_cut: told.is_cut,

@@ -37,9 +37,13 @@ pub struct RequirementStatus {
 /// # Errors
 /// When the template fails.
 pub fn pipelines(frame: &Frame, states: &[PipelineStates]) -> Result<Page, Error> {
-    paged((frame, Place::Pipelines), |shell| PipelinesPage {
+    paged(frame, Place::Pipelines, |shell| PipelinesPage {
         shell,
-        rows: states.iter().enumerate().map(row).collect(),
+        rows: states
+            .iter()
+            .enumerate()
+            .map(|(place, states)| row(place, states))
+            .collect(),
     })
 }
 
@@ -95,7 +99,7 @@ struct RequirementRow<'a> {
     merge: Option<&'a JobId>,
 }
 
-fn row((place, states): (usize, &PipelineStates)) -> SourcePipelines<'_> {
+fn row(place: usize, states: &PipelineStates) -> SourcePipelines<'_> {
     let rules = states.source.pipeline.as_ref().map(|rules| {
         let implemented = match rules.implement {
             Implement::Auto => "implemented by themselves",

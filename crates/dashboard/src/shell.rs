@@ -90,7 +90,8 @@ pub(crate) struct Shell {
 
 /// Renders a page: once without the age of things for its digest, and once for the viewer.
 pub(crate) fn paged<T: Template>(
-    (frame, place): (&Frame, Place),
+    frame: &Frame,
+    place: Place,
     build: impl Fn(Shell) -> T,
 ) -> Result<Page, Error> {
     let shell = |now, etag| Shell {

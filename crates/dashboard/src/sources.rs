@@ -27,7 +27,7 @@ pub struct SourceState {
 /// # Errors
 /// When the template fails.
 pub fn sources(frame: &Frame, states: &[SourceState]) -> Result<Page, Error> {
-    paged((frame, Place::Sources), |shell| SourcesPage {
+    paged(frame, Place::Sources, |shell| SourcesPage {
         shell,
         troubles: &[],
         rows: states.iter().map(row).collect(),

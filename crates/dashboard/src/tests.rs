@@ -265,7 +265,7 @@ fn text_from_outside_stays_text() {
         );
         let problem = Problem::new(409, *words, words, *words);
         let typed = [("reason", *words)];
-        let refusal = refusal(&frame(true), &problem, ("/dashboard", &typed)).unwrap();
+        let refusal = refusal(&frame(true), &problem, "/dashboard", &typed).unwrap();
         let delivery_id = view.card.id.clone();
         let kept = json!({
             "delivery_id": delivery_id, "run_id": "0000000b", "mode": words, "read_at": "2026-03-01T10:12:00Z", "page": 1, "pages": 2, "next_page": 2, "left_out": 3,

@@ -33,7 +33,7 @@ struct TranscriptPage<'a> {
 /// # Errors
 /// When the template fails.
 pub fn transcript(frame: &Frame, told: Transcript<'_>) -> Result<Page, Error> {
-    paged((frame, Place::Elsewhere), |shell| TranscriptPage {
+    paged(frame, Place::Elsewhere, |shell| TranscriptPage {
         shell,
         delivery: told.delivery,
         run: told.run,

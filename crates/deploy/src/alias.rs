@@ -76,7 +76,8 @@ impl Cloud {
     pub(crate) async fn move_live(
         &self,
         function: Function,
-        (version, mark): (&str, &AliasMark),
+        version: &str,
+        mark: &AliasMark,
     ) -> Result<(), Error> {
         let name = function.name(self);
         let doing = || format!("moving the alias {LIVE} of {name} to version {version}");
@@ -144,7 +145,7 @@ impl Cloud {
                 release: format!("{WENT_BACK}{release}"),
                 before: None,
             };
-            self.move_live(*function, (&before, &mark)).await?;
+            self.move_live(*function, &before, &mark).await?;
             let name = function.name(self);
             let after = &live.version;
             self.say(match before == *after {

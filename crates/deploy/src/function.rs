@@ -94,7 +94,8 @@ impl Function {
     pub(crate) fn environment(
         self,
         cloud: &Cloud,
-        (outputs, told): (&Outputs, &FunctionOptions),
+        outputs: &Outputs,
+        told: &FunctionOptions,
     ) -> Result<BTreeMap<&'static str, String>, Error> {
         let mut all = BTreeMap::from([
             ("GAFFER_STACK", cloud.stack.to_string()),

@@ -100,7 +100,7 @@ impl Cloud {
             release: release.to_owned(),
             before: before.clone(),
         };
-        self.move_live(wanted.function, (&version, &mark)).await?;
+        self.move_live(wanted.function, &version, &mark).await?;
         self.say(match before {
             Some(before) if before == version => {
                 format!("function {name}: version {version} stays live")
@@ -108,7 +108,7 @@ impl Cloud {
             Some(before) => format!("function {name}: version {version} is live, after {before}"),
             None => format!("function {name}: version {version} is live"),
         });
-        self.forget_old(&name, (&version, mark.before.as_deref()))
+        self.forget_old(&name, &version, mark.before.as_deref())
             .await
     }
 
@@ -262,11 +262,7 @@ impl Cloud {
     }
 
     /// Deletes versions that are no target of a rollback any more.
-    async fn forget_old(
-        &self,
-        name: &str,
-        (live, before): (&str, Option<&str>),
-    ) -> Result<(), Error> {
+    async fn forget_old(&self, name: &str, live: &str, before: Option<&str>) -> Result<(), Error> {
         let all = self.versions(name).await?;
         let old = all.len().saturating_sub(VERSIONS_KEPT);
         for version in all.into_iter().take(old).map(|it| it.to_string()) {

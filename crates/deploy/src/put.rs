@@ -64,7 +64,7 @@ impl Cloud {
         self.first_secrets().await?;
         let told = self.apply_parameters(request.told, &outputs).await?;
         self.say(format!("functions: {}", told.words()));
-        let wanted = self.wanted(&binaries, (&outputs, &told))?;
+        let wanted = self.wanted(&binaries, &outputs, &told)?;
         let release = release(&wanted)?;
         for function in &wanted {
             self.put_function(workshop, function, &release).await?;
@@ -98,7 +98,7 @@ impl Cloud {
         };
         let told = self.apply_parameters(request.told, &outputs).await?;
         self.say(format!("functions: {}", told.words()));
-        for wanted in self.wanted(&binaries, (&outputs, &told))? {
+        for wanted in self.wanted(&binaries, &outputs, &told)? {
             let line = self.plan_function(&wanted).await?;
             self.say(line);
         }
@@ -204,13 +204,14 @@ impl Cloud {
     fn wanted<'a>(
         &self,
         binaries: &'a [(Function, PathBuf)],
-        (outputs, told): (&Outputs, &FunctionOptions),
+        outputs: &Outputs,
+        told: &FunctionOptions,
     ) -> Result<Vec<publish::WantedVersion<'a>>, Error> {
         let wanted = |(function, binary): &'a (Function, PathBuf)| {
             Ok(publish::WantedVersion {
                 function: *function,
                 binary,
-                environment: function.environment(self, (outputs, told))?,
+                environment: function.environment(self, outputs, told)?,
                 role: outputs.get(function.role())?,
             })
         };

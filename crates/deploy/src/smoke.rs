@@ -20,26 +20,46 @@ const ATTEMPTS: usize = 30;
 /// Longest wait for one answer: longer than any function may take.
 const ANSWER_WITHIN: Duration = Duration::from_secs(70);
 
+/// A request of a stranger to an endpoint, and the status with which it must be answered.
+struct SmokeTest<'a> {
+    name: &'a str,
+    endpoint: &'a str,
+    method: Method,
+    path: &'a str,
+    wanted: StatusCode,
+}
+
 impl Cloud {
     /// Tests both endpoints and the poller.
     pub(crate) async fn try_out(&self, endpoints: &Endpoints) -> Result<(), Error> {
-        let unsigned = (Method::POST, "github/webhook");
-        let status = StatusCode::UNAUTHORIZED;
-        self.try_door("webhook", (&endpoints.webhook, unsigned), status)
-            .await?;
-        let health = (Method::GET, "healthz");
-        self.try_door("api", (&endpoints.api, health), StatusCode::OK)
-            .await?;
+        self.test_endpoint(&SmokeTest {
+            name: "webhook",
+            endpoint: &endpoints.webhook,
+            method: Method::POST,
+            path: "github/webhook",
+            wanted: StatusCode::UNAUTHORIZED,
+        })
+        .await?;
+        self.test_endpoint(&SmokeTest {
+            name: "api",
+            endpoint: &endpoints.api,
+            method: Method::GET,
+            path: "healthz",
+            wanted: StatusCode::OK,
+        })
+        .await?;
         self.call_poller().await
     }
 
-    async fn try_door(
-        &self,
-        what: &str,
-        (endpoint, (method, path)): (&str, (Method, &str)),
-        wanted: StatusCode,
-    ) -> Result<(), Error> {
-        let doing = format!("trying the API {what}");
+    async fn test_endpoint(&self, test: &SmokeTest<'_>) -> Result<(), Error> {
+        let SmokeTest {
+            name,
+            endpoint,
+            method,
+            path,
+            wanted,
+        } = test;
+        let doing = format!("trying the API {name}");
         let failed =
             |why: String| Error::stopped(&doing, why, "look into its log, and deploy again");
         let client = Client::builder().timeout(ANSWER_WITHIN).build();
@@ -56,8 +76,8 @@ impl Cloud {
                 ask = ask.header(HOST, host);
             }
             match ask.send().await {
-                Ok(answer) if answer.status() == wanted => {
-                    self.say(format!("{what}: answers {wanted} at {endpoint}{path}"));
+                Ok(answer) if answer.status() == *wanted => {
+                    self.say(format!("{name}: answers {wanted} at {endpoint}{path}"));
                     return Ok(());
                 }
                 Ok(answer) => said = format!("it answers {}, not {wanted}", answer.status()),

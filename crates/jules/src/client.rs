@@ -202,7 +202,8 @@ impl Client {
                 &call.doing,
                 &response,
                 &read.body,
-                (hidden, now),
+                hidden,
+                now,
             ));
         }
         match read.end {

@@ -22,19 +22,22 @@ impl Writer {
         Self { client }
     }
 
-    /// Calls a custom method of a session.
-    async fn act(
-        &self,
-        account: &AccountName,
-        session: &SessionId,
-        (doing, method): (&str, &str),
-        body: &(impl Serialize + Sync),
-    ) -> Result<(), Failure> {
-        let path = vec!["sessions".to_owned(), format!("{session}:{method}")];
-        let call = Call::post(format!("{doing} session {session}"), path, body)?;
-        let answer = self.client.call(account, &call).await?;
+    /// Makes a call whose answer says no more than that it is done.
+    async fn act(&self, account: &AccountName, call: &Call) -> Result<(), Failure> {
+        let answer = self.client.call(account, call).await?;
         check_done(&call.doing, &answer)
     }
+}
+
+/// The call of a custom method of a session.
+fn custom_method(
+    doing: &str,
+    session: &SessionId,
+    method: &str,
+    body: &impl Serialize,
+) -> Result<Call, Failure> {
+    let path = vec!["sessions".to_owned(), format!("{session}:{method}")];
+    Call::post(format!("{doing} session {session}"), path, body)
 }
 
 #[async_trait]
@@ -69,28 +72,23 @@ impl SessionsWrite for Writer {
     ) -> Result<(), Failure> {
         check_said(&format!("sending a message to session {session}"), text)?;
         let body = SendMessage { prompt: text };
-        self.act(
-            account,
-            session,
-            ("sending a message to", "sendMessage"),
-            &body,
-        )
-        .await
+        let call = custom_method("sending a message to", session, "sendMessage", &body)?;
+        self.act(account, &call).await
     }
 
     async fn approve(&self, account: &AccountName, session: &SessionId) -> Result<(), Failure> {
-        let method = ("approving the plan of", "approvePlan");
-        self.act(account, session, method, &Empty {}).await
+        let call = custom_method("approving the plan of", session, "approvePlan", &Empty {})?;
+        self.act(account, &call).await
     }
 
     async fn archive(&self, account: &AccountName, session: &SessionId) -> Result<(), Failure> {
-        self.act(account, session, ("archiving", "archive"), &Empty {})
-            .await
+        let call = custom_method("archiving", session, "archive", &Empty {})?;
+        self.act(account, &call).await
     }
 
     async fn unarchive(&self, account: &AccountName, session: &SessionId) -> Result<(), Failure> {
-        self.act(account, session, ("unarchiving", "unarchive"), &Empty {})
-            .await
+        let call = custom_method("unarchiving", session, "unarchive", &Empty {})?;
+        self.act(account, &call).await
     }
 
     async fn delete(&self, account: &AccountName, session: &SessionId) -> Result<(), Failure> {

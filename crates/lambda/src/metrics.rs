@@ -31,12 +31,12 @@ pub type Metric = (&'static str, Unit, u64);
 
 /// Writes the figures of one invocation of a function of a stack.
 #[expect(clippy::print_stdout, reason = "stdout is what CloudWatch reads")]
-pub fn emit(whose: (&str, &str), at: Timestamp, figures: &[Metric]) {
-    let line = line(whose, at, figures);
+pub fn emit(stack: &str, function: &str, at: Timestamp, figures: &[Metric]) {
+    let line = line(stack, function, at, figures);
     println!("{line}");
 }
 
-fn line((stack, function): (&str, &str), at: Timestamp, figures: &[Metric]) -> Value {
+fn line(stack: &str, function: &str, at: Timestamp, figures: &[Metric]) -> Value {
     let named = |(name, unit, _): &Metric| json!({ "Name": name, "Unit": unit.name() });
     let metrics: Vec<Value> = figures.iter().map(named).collect();
     let about = json!({
@@ -85,6 +85,6 @@ mod tests {
             "Handled": 3,
             "Took": 21,
         });
-        assert_eq!(line(("gaffer", "dispatcher"), at, &figures), expected);
+        assert_eq!(line("gaffer", "dispatcher", at, &figures), expected);
     }
 }

@@ -8,7 +8,8 @@ use lambda_runtime::Context;
 /// `machine` is the machine's time, by which the limit counts; `now` is the time of the work.
 pub fn until(
     context: &Context,
-    (machine, now): (Timestamp, Timestamp),
+    machine: Timestamp,
+    now: Timestamp,
     kept: SignedDuration,
 ) -> Timestamp {
     let ends = i64::try_from(context.deadline).unwrap_or(i64::MAX);
@@ -33,9 +34,9 @@ mod tests {
         let mut context = Context::default();
         context.deadline = 1_090_000;
         let kept = SignedDuration::from_secs(30);
-        assert_eq!(until(&context, (at(1_000), at(7)), kept), at(67));
-        assert_eq!(until(&context, (at(1_080), at(7)), kept), at(7 - 20));
+        assert_eq!(until(&context, at(1_000), at(7), kept), at(67));
+        assert_eq!(until(&context, at(1_080), at(7), kept), at(7 - 20));
         context.deadline = u64::MAX;
-        assert!(until(&context, (at(0), at(7)), kept) > at(1_000_000_000));
+        assert!(until(&context, at(0), at(7), kept) > at(1_000_000_000));
     }
 }

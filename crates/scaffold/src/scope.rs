@@ -35,7 +35,7 @@ pub struct Scope<'a> {
 
 /// What became of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ChangeKind {
     /// It is new.
     Added,
     /// It has other contents, or another mode.
@@ -52,7 +52,7 @@ pub struct FileChange {
     /// The path that it had, if it was renamed: nothing is there any more.
     pub old_path: Option<String>,
     /// What became of the file at its path. One that was renamed or copied is new there.
-    pub kind: Kind,
+    pub kind: ChangeKind,
     /// What it is now; none if it is gone or not known.
     pub mode: Option<Mode>,
 }
@@ -85,7 +85,7 @@ pub fn violations(paths: &Paths, scope: &Scope<'_>, changes: &[FileChange]) -> V
             stop(&change.path, why);
         }
         let now = (&change.path, change.kind);
-        let before = change.old_path.iter().map(|old| (old, Kind::Removed));
+        let before = change.old_path.iter().map(|old| (old, ChangeKind::Removed));
         for (text, kind) in before.chain([now]) {
             match text.parse::<TreePath>() {
                 Ok(path) => acts.push((path, kind)),
@@ -108,10 +108,14 @@ pub fn violations(paths: &Paths, scope: &Scope<'_>, changes: &[FileChange]) -> V
 
 fn irregular(change: &FileChange) -> Option<&'static str> {
     match (change.kind, change.mode) {
-        (Kind::Removed, _) => None,
-        (Kind::Added | Kind::Changed, Some(mode)) if mode.is_regular() => None,
-        (Kind::Added | Kind::Changed, Some(_)) => Some("it is a link or another repository"),
-        (Kind::Added | Kind::Changed, None) => Some("it is not known what kind of file it is"),
+        (ChangeKind::Removed, _) => None,
+        (ChangeKind::Added | ChangeKind::Changed, Some(mode)) if mode.is_regular() => None,
+        (ChangeKind::Added | ChangeKind::Changed, Some(_)) => {
+            Some("it is a link or another repository")
+        }
+        (ChangeKind::Added | ChangeKind::Changed, None) => {
+            Some("it is not known what kind of file it is")
+        }
     }
 }
 
@@ -119,14 +123,14 @@ fn irregular(change: &FileChange) -> Option<&'static str> {
 struct Place<'a> {
     paths: &'a Paths,
     scope: &'a Scope<'a>,
-    acts: &'a [(TreePath, Kind)],
+    acts: &'a [(TreePath, ChangeKind)],
 }
 
 impl Place<'_> {
     /// Why a layer may not do this, if it may not.
-    fn refusal(&self, path: &TreePath, kind: Kind) -> Option<&'static str> {
+    fn refusal(&self, path: &TreePath, kind: ChangeKind) -> Option<&'static str> {
         let allowed = match self.scope.layer {
-            Layer::Narrator => kind != Kind::Removed && path.as_str() == self.paths.changes,
+            Layer::Narrator => kind != ChangeKind::Removed && path.as_str() == self.paths.changes,
             Layer::Observers if self.observes(path, kind) => {
                 return self.too_many(
                     Self::observes,
@@ -135,7 +139,7 @@ impl Place<'_> {
             }
             Layer::Observers => self.is_own(path, kind),
             Layer::Decider => self.decides(path, kind),
-            Layer::Planner => kind == Kind::Changed && Some(path) == self.scope.requirement,
+            Layer::Planner => kind == ChangeKind::Changed && Some(path) == self.scope.requirement,
             Layer::Implementer => return self.of_code(path),
             Layer::Innovators if self.proposes(path, kind) => {
                 return self.too_many(Self::proposes, "a run makes three proposals and no more");
@@ -156,30 +160,30 @@ impl Place<'_> {
     }
 
     /// A YAML file that lies in a folder itself, and was not there before.
-    fn is_new_file_of(&self, folder: &str, path: &TreePath, kind: Kind) -> bool {
-        kind == Kind::Added && is_artefact_of(folder, path)
+    fn is_new_file_of(&self, folder: &str, path: &TreePath, kind: ChangeKind) -> bool {
+        kind == ChangeKind::Added && is_artefact_of(folder, path)
     }
 
     /// What the role remembers, which no other role may touch.
-    fn is_own(&self, path: &TreePath, kind: Kind) -> bool {
+    fn is_own(&self, path: &TreePath, kind: ChangeKind) -> bool {
         let own = self.scope.role.map(|role| self.paths.perspective(role));
-        kind != Kind::Removed && own.as_deref() == Some(path.as_str())
+        kind != ChangeKind::Removed && own.as_deref() == Some(path.as_str())
     }
 
-    fn decides(&self, path: &TreePath, kind: Kind) -> bool {
-        let was_pending = |acted: &(TreePath, Kind)| {
-            acted.1 == Kind::Removed
+    fn decides(&self, path: &TreePath, kind: ChangeKind) -> bool {
+        let was_pending = |acted: &(TreePath, ChangeKind)| {
+            acted.1 == ChangeKind::Removed
                 && is_artefact_of(&self.paths.pending, &acted.0)
                 && acted.0.file_name() == path.file_name()
         };
         match kind {
-            Kind::Removed => is_artefact_of(&self.paths.pending, path),
-            Kind::Changed => self.is_requirement(path),
+            ChangeKind::Removed => is_artefact_of(&self.paths.pending, path),
+            ChangeKind::Changed => self.is_requirement(path),
             // An event that was never pending was never observed.
-            Kind::Added if is_artefact_of(&self.paths.decided, path) => {
+            ChangeKind::Added if is_artefact_of(&self.paths.decided, path) => {
                 self.acts.iter().any(was_pending)
             }
-            Kind::Added => self.is_requirement(path),
+            ChangeKind::Added => self.is_requirement(path),
         }
     }
 
@@ -187,11 +191,11 @@ impl Place<'_> {
         self.paths.holds_requirement(path) && path.as_str().ends_with(".yml")
     }
 
-    fn observes(&self, path: &TreePath, kind: Kind) -> bool {
+    fn observes(&self, path: &TreePath, kind: ChangeKind) -> bool {
         self.is_new_file_of(&self.paths.pending, path, kind)
     }
 
-    fn proposes(&self, path: &TreePath, kind: Kind) -> bool {
+    fn proposes(&self, path: &TreePath, kind: ChangeKind) -> bool {
         let prefix = self
             .scope
             .role
@@ -203,7 +207,7 @@ impl Place<'_> {
     /// Why files of a kind stop a pull request that adds more of them than an agent may write.
     fn too_many(
         &self,
-        is_one: impl Fn(&Self, &TreePath, Kind) -> bool,
+        is_one: impl Fn(&Self, &TreePath, ChangeKind) -> bool,
         why: &'static str,
     ) -> Option<&'static str> {
         let files = self.acts.iter();

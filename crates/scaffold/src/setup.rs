@@ -125,11 +125,13 @@ impl Catalogue {
                 text("install.sh"),
             )
         });
-        Ok(Self::of(components.collect::<Result<Vec<_>, _>>()?))
+        Ok(Self::from_components(
+            components.collect::<Result<Vec<_>, _>>()?,
+        ))
     }
 
     /// A catalogue of these components.
-    pub fn of(components: impl IntoIterator<Item = Component>) -> Self {
+    pub fn from_components(components: impl IntoIterator<Item = Component>) -> Self {
         Self(
             components
                 .into_iter()

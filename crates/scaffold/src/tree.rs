@@ -143,7 +143,7 @@ pub enum Content {
 
 impl Content {
     /// The contents of a file with these bytes.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn from_bytes(bytes: &[u8]) -> Self {
         if bytes.len() > TEXT_BYTES_MAX {
             return Self::TooLarge;
         }
@@ -354,11 +354,20 @@ mod tests {
             content,
         };
         let mut tree = Tree::default();
-        tree.put(path("text"), entry(Mode::Executable, Content::of(b"x")));
-        tree.put(path("link"), entry(Mode::Link, Content::of(b"x")));
-        tree.put(path("bytes"), entry(Mode::File, Content::of(&[0xff])));
+        tree.put(
+            path("text"),
+            entry(Mode::Executable, Content::from_bytes(b"x")),
+        );
+        tree.put(path("link"), entry(Mode::Link, Content::from_bytes(b"x")));
+        tree.put(
+            path("bytes"),
+            entry(Mode::File, Content::from_bytes(&[0xff])),
+        );
         let large = vec![b'x'; TEXT_BYTES_MAX + 1];
-        tree.put(path("large"), entry(Mode::File, Content::of(&large)));
+        tree.put(
+            path("large"),
+            entry(Mode::File, Content::from_bytes(&large)),
+        );
         let texts = ["text", "link", "bytes", "large", "gone"].map(|it| tree.text(it));
         assert_eq!(texts, [Some("x"), None, None, None, None]);
         assert_eq!(tree.len(), 4);

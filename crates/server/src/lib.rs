@@ -148,7 +148,8 @@ pub async fn start_on(
     let mut tasks = vec![tokio::spawn(loops::keep_ticking(
         ticker,
         backend.clone(),
-        (settings.rhythm, stopped.clone()),
+        settings.rhythm,
+        stopped.clone(),
     ))];
     let deliveries = Arc::<Deliveries>::default();
     tasks.push(tokio::spawn(loops::keep_delivering(
@@ -158,9 +159,11 @@ pub async fn start_on(
     )));
     for _ in 0..WORKERS {
         let working = loops::keep_working(
-            (dispatcher.clone(), deliveries.clone()),
+            dispatcher.clone(),
+            deliveries.clone(),
             base.bell.clone(),
-            (settings.rhythm, stopped.clone()),
+            settings.rhythm,
+            stopped.clone(),
         );
         tasks.push(tokio::spawn(working));
     }

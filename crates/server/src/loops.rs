@@ -71,7 +71,8 @@ impl Ticker {
 pub(super) async fn keep_ticking(
     ticker: Ticker,
     backend: Backend,
-    (rhythm, mut stopped): (LoopIntervals, watch::Receiver<bool>),
+    rhythm: LoopIntervals,
+    mut stopped: watch::Receiver<bool>,
 ) {
     let mut forgot = None;
     while !*stopped.borrow() {
@@ -137,9 +138,11 @@ pub(super) async fn keep_delivering(
 
 /// Handles messages as they come, except wakes; `bell` is the queue, where this process is notified of new ones.
 pub(super) async fn keep_working(
-    (dispatcher, deliveries): (Arc<Dispatcher>, Arc<Deliveries>),
+    dispatcher: Arc<Dispatcher>,
+    deliveries: Arc<Deliveries>,
     bell: Option<Arc<LocalQueue>>,
-    (rhythm, mut stopped): (LoopIntervals, watch::Receiver<bool>),
+    rhythm: LoopIntervals,
+    mut stopped: watch::Receiver<bool>,
 ) {
     while !*stopped.borrow() {
         let changed = async {

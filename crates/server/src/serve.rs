@@ -133,13 +133,14 @@ impl Drop for ConnectionSlot {
 
 /// Serves the HTTP API until the process is to stop.
 pub(super) async fn serve(listener: TcpListener, router: Router, stopped: watch::Receiver<bool>) {
-    serve_within(listener, router, (Limits::of_this_process(), stopped)).await;
+    serve_within(listener, router, Limits::of_this_process(), stopped).await;
 }
 
 async fn serve_within(
     listener: TcpListener,
     router: Router,
-    (limits, mut stopped): (Limits, watch::Receiver<bool>),
+    limits: Limits,
+    mut stopped: watch::Receiver<bool>,
 ) {
     let open = Arc::new(Open::default());
     let mut serving = JoinSet::new();
@@ -164,7 +165,7 @@ async fn serve_within(
             let (router, stopped) = (router.clone(), stopped.clone());
             let within = limits.headers_within;
             serving.spawn(async move {
-                converse(&place.connection, (stream, within), router, stopped).await;
+                converse(&place.connection, stream, within, router, stopped).await;
             });
         } else {
             tracing::warn!(peer = %connection.peer, "too many requests of one address, or in all, are being answered; a connection was closed");
@@ -177,7 +178,8 @@ async fn serve_within(
 /// Answers the requests of one connection.
 async fn converse(
     connection: &Connection,
-    (stream, headers_within): (TcpStream, Duration),
+    stream: TcpStream,
+    headers_within: Duration,
     router: Router,
     mut stopped: watch::Receiver<bool>,
 ) {

@@ -106,7 +106,7 @@ pub(crate) fn apply_files<'a>(
         tree,
         read,
         leaving: leaving.collect(),
-        links: Links::of(files),
+        links: Links::from_files(files),
         states: BTreeMap::new(),
         made: Contents::new(),
     };
@@ -275,7 +275,7 @@ impl Applier<'_, '_> {
             Some(_) | None => &[],
         };
         let content = binary::produce(block, earlier).ok_or(Refusal::BrokenBinary)?;
-        if BlobId::of(&content) == Some(new) {
+        if BlobId::from_content(&content) == Some(new) {
             Ok(content)
         } else {
             Err(Refusal::BrokenBinary)
@@ -291,7 +291,7 @@ impl Applier<'_, '_> {
             let id = text.and_then(|text| text.trim_end_matches('\n').parse().ok());
             return id.ok_or(Refusal::OtherType);
         }
-        let id = BlobId::of(&content).ok_or(Refusal::BrokenBinary)?;
+        let id = BlobId::from_content(&content).ok_or(Refusal::BrokenBinary)?;
         self.made.insert(id, content);
         Ok(id)
     }

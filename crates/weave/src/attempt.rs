@@ -249,7 +249,7 @@ impl Stage<'_> {
             return Err(Misfit::plain(ClashKind::Kind));
         }
         let (content, answered) = self.merge_texts(member, path, change, ours)?;
-        let id = BlobId::of(&content).ok_or(Misfit::plain(ClashKind::Unmergeable))?;
+        let id = BlobId::from_content(&content).ok_or(Misfit::plain(ClashKind::Unmergeable))?;
         Ok(Resolved {
             entry: Some(Entry { mode, id }),
             made: Some(content),

@@ -30,7 +30,7 @@ impl BlobId {
     pub const ZERO: Self = Self([0; 20]);
 
     /// The id that git gives a content; none for one that is made to collide, which git refuses too.
-    pub fn of(content: &[u8]) -> Option<Self> {
+    pub fn from_content(content: &[u8]) -> Option<Self> {
         let mut hasher = gix_hash::hasher(gix_hash::Kind::Sha1);
         hasher.update(format!("blob {}\0", content.len()).as_bytes());
         hasher.update(content);
@@ -217,8 +217,8 @@ mod tests {
 
     #[test]
     fn ids_are_those_of_git() {
-        assert_eq!(BlobId::of(b""), Some(BlobId::EMPTY));
-        let hello = BlobId::of(b"hello\n").map(|id| id.to_string());
+        assert_eq!(BlobId::from_content(b""), Some(BlobId::EMPTY));
+        let hello = BlobId::from_content(b"hello\n").map(|id| id.to_string());
         assert_eq!(
             hello.as_deref(),
             Some("ce013625030ba8dba906f756967f9e9ca394464a")

@@ -87,7 +87,7 @@ impl Function {
     pub async fn handle(&self, event: LambdaEvent<SqsEvent>) -> SqsBatchResponse {
         let (event, context) = event.into_parts();
         let began = self.backend.now();
-        let until = lambda::until(&context, (SystemClock.now(), began), KEPT);
+        let until = lambda::until(&context, SystemClock.now(), began, KEPT);
         self.listen().await;
         self.own.begin();
         let (wakes, others): (Vec<_>, Vec<_>) = by_subject(event.records)
@@ -113,7 +113,7 @@ impl Function {
                 Fate::Left { id } => answer.add_failure(id),
             }
         }
-        self.figures((handled, answer.batch_item_failures.len()), began);
+        self.figures(handled, answer.batch_item_failures.len(), began);
         if let Some(recorder) = &self.recorder {
             let took = self.backend.now().duration_since(began).as_millis();
             let (took_ms, memory_mb) = lambda::used(&context, took);
@@ -205,13 +205,13 @@ impl Function {
             let trace = message.attributes.get(aws::TRACE_HEADER).cloned();
             let shown = trace.clone().unwrap_or_default();
             let span = tracing::info_span!("message", message.id = %id, trace = %shown);
-            let attending = aws::within(trace, Box::pin(self.one((id, message), until)));
+            let attending = aws::within(trace, Box::pin(self.one(id, message, until)));
             fates.push(attending.instrument(span).await);
         }
         fates
     }
 
-    async fn one(&self, (id, message): (String, SqsMessage), until: Timestamp) -> Fate {
+    async fn one(&self, id: String, message: SqsMessage, until: Timestamp) -> Fate {
         let Some(delivery) = delivery(message) else {
             tracing::error!("a message came without a body or a receipt, and was dropped");
             return Fate::Handled;
@@ -237,7 +237,7 @@ impl Function {
         }
     }
 
-    fn figures(&self, (handled, left): (u64, usize), began: Timestamp) {
+    fn figures(&self, handled: u64, left: usize, began: Timestamp) {
         let now = self.backend.now();
         let took = now.duration_since(began).as_millis();
         let figures = [
@@ -258,7 +258,7 @@ impl Function {
                 self.dispatcher.take_redelivered(),
             ),
         ];
-        lambda::emit((&self.stack, "dispatcher"), now, &figures);
+        lambda::emit(&self.stack, "dispatcher", now, &figures);
     }
 }
 

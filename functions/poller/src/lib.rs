@@ -76,7 +76,7 @@ impl Function {
 
     async fn answer(&self, event: &Value, context: &Context) -> Result<(), Error> {
         let began = self.backend.now();
-        let until = lambda::until(context, (SystemClock.now(), began), KEPT);
+        let until = lambda::until(context, SystemClock.now(), began, KEPT);
         let mut done = Tick::default();
         for call in calls(event) {
             if let Some(tick) = self.ticks.called(call, until).await? {
@@ -97,7 +97,7 @@ impl Function {
                 u64::try_from(took).unwrap_or(0),
             ),
         ];
-        lambda::emit((&self.stack, "poller"), now, &figures);
+        lambda::emit(&self.stack, "poller", now, &figures);
         if let Some(recorder) = &self.recorder {
             let (took_ms, memory_mb) = lambda::used(context, took);
             recorder.invoked(&self.backend, took_ms, memory_mb).await;

@@ -31,7 +31,8 @@ impl Report {
     pub(super) fn read(
         package: &str,
         folder: &Path,
-        (listed, present): &(Vec<String>, Vec<String>),
+        listed: &[String],
+        present: &[String],
     ) -> Result<Self> {
         let present: BTreeSet<&str> = present.iter().map(String::as_str).collect();
         let lines = |name: &str| -> Result<Vec<String>> {
@@ -161,13 +162,13 @@ mod tests {
         ] {
             present.push(name.to_owned());
         }
-        let known = (listed(PAGE), present);
-        let report = Report::read("domain", home.path(), &known).unwrap();
+        let listed = listed(PAGE);
+        let report = Report::read("domain", home.path(), &listed, &present).unwrap();
         assert_eq!(report.equivalent, ["a.rs: replace < with <= in f"]);
         assert_eq!(report.alive, ["a.rs: replace < with <= in f", "c.rs: q"]);
         assert_eq!(report.row(), "| domain | 7 | 3 | 0 | 1 | 1 | 2 |");
         fs::remove_file(home.path().join("mutants.out/missed.txt")).unwrap();
-        assert!(Report::read("domain", home.path(), &known).is_err());
+        assert!(Report::read("domain", home.path(), &listed, &present).is_err());
     }
 
     #[test]

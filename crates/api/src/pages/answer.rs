@@ -170,7 +170,7 @@ pub(crate) fn refused_form(
         return sign_in(api, asked, &next, said);
     }
     let frame = frame(api, session, Live::No);
-    match dashboard::refusal(&frame, refused.problem(), (form.page, form.typed)) {
+    match dashboard::refusal(&frame, refused.problem(), form.page, form.typed) {
         Ok(rendered) => page(status, rendered),
         Err(error) => unrendered(&error),
     }

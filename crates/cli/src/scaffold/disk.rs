@@ -51,7 +51,7 @@ fn file(path: &Path, is_file: bool) -> Result<Entry> {
     let content = if !is_file || is_large {
         Content::TooLarge
     } else {
-        Content::of(&fs::read(path).with_context(doing)?)
+        Content::from_bytes(&fs::read(path).with_context(doing)?)
     };
     Ok(Entry {
         mode: if is_file { Mode::File } else { Mode::Link },

@@ -69,7 +69,7 @@ macro_rules! codes {
 
 codes! {
     NotRunning, "not_running", Error,
-        "nobody watches Jules, merges what is green or wakes an agent",
+        "no process watches Jules, merges what is green or wakes an agent",
         "start `gaffer up --data FOLDER`";
     DataMissing, "data_missing", Error,
         "nothing was set up in this data folder yet",
@@ -171,7 +171,7 @@ codes! {
         "the source names an account that is not there, so its jobs never start",
         "run `gaffer account add ACCOUNT`, or `gaffer source set REPO --account NAME`";
     AgentUnknown, "agent_unknown", Error,
-        "the source names an agent that is not there, so nobody is woken",
+        "the source names an agent that is not there, so no agent is woken",
         "run `gaffer agent add AGENT --url URL`, or `gaffer source set REPO --no-agent`";
     SourcePaused, "source_paused", Warning,
         "a person paused the source: nothing is written to Jules or GitHub for it",
@@ -187,7 +187,7 @@ codes! {
         "push the branch BRANCH to REPO, or run `gaffer source set REPO --branch NAME`";
 
     RepoUnseen, "repo_unseen", Error,
-        "nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there",
+        "nothing of the repository was seen on GitHub, so Gaffer does not know whether anything can be merged there",
         "mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again";
     NotLookedAt, "not_looked_at", Warning,
         "what could not be seen may be wrong all the same, and nothing else is said of it",
@@ -199,7 +199,7 @@ codes! {
         "the repository was renamed or moved and is the same one by its number, so the jobs under way go on; what its branch demands was not looked at under the old name",
         "run `gaffer source add NEWNAME` with the settings of REPO for new jobs, and `gaffer source pause REPO` once its jobs are over";
     RepoMoved, "repo_moved", Error,
-        "the name leads on to another one, and the repository was never read under the old one: nobody knows whether it is the one that is meant, and nothing is done there",
+        "the name leads on to another one, and the repository was never read under the old one: Gaffer does not know whether it is the one that is meant, and nothing is done there",
         "run `gaffer source add NEWNAME` if that is the one that is meant, and `gaffer source pause REPO`";
     RepoReplaced, "repo_replaced", Error,
         "another repository bears the name than the one that was registered, and nothing is done there",
@@ -221,7 +221,7 @@ codes! {
         "open the App's settings on GitHub, add them under `Permissions & events`, and accept the change for the installation";
     CannotWrite, "cannot_write", Error,
         "the credential may read the repository and not write to it, so it can neither merge nor comment",
-        "give the token's owner the role `Write` in REPO, or use a token of somebody who has it";
+        "give the token's owner the role `Write` in REPO, or use a token of a person who has it";
     ChecksForbidden, "checks_forbidden", Error,
         "the credential may not read check runs, and what cannot be read is never merged; fine-grained tokens cannot have this permission",
         "set GITHUB_TOKEN to a classic token with the scope `repo`, or run `gaffer github setup` for an App with `Checks: read`";
@@ -233,7 +233,7 @@ codes! {
         "run `gaffer source set REPO --required-check NAME` for each check that must pass, or give the token's owner the role `Admin` (an App `Administration: read`)";
     BypassesProtection, "bypasses_protection", Warning,
         "the token's owner is an administrator and the protection does not hold for administrators: GitHub itself would stop no merge of the token's",
-        "open the branch protection rule of BRANCH and set `Do not allow bypassing the above settings`, or use a token of somebody with the role `Write`";
+        "open the branch protection rule of BRANCH and set `Do not allow bypassing the above settings`, or use a token of a person with the role `Write`";
     BypassesRuleset, "bypasses_ruleset", Warning,
         "the credential is on the bypass list of a ruleset: GitHub itself would stop no merge of it",
         "open the ruleset in the settings of REPO and take the credential's owner off the bypass list";
@@ -251,7 +251,7 @@ codes! {
         "the branch's rules demand more approvals than there are people with write access",
         "invite reviewers to REPO with the role `Write`, or lower the number of approvals in the rules of BRANCH";
     AuthorApproves, "author_approves", Error,
-        "nobody can approve a pull request of their own, and Jules opens them in the name of the only reviewers",
+        "no person can approve a pull request of their own, and Jules opens them in the name of the only reviewers",
         "let Jules open pull requests as its bot (https://jules.google.com/settings), or invite another reviewer to REPO";
     ApprovalsNeeded, "approvals_needed", Warning,
         "green pull requests are merged by themselves only after a person has approved each of them",
@@ -275,8 +275,8 @@ codes! {
         "pull requests are merged by themselves and no check is required by name: any one success is enough",
         "run `gaffer source set REPO --required-check NAME` for each check that must pass";
     JulesLabel, "jules_label", Warning,
-        "whoever puts the label `jules` on an issue starts a session of Jules's own, beside Gaffer and out of the same quota",
-        "use another label for work that Gaffer is to do, and rename or delete the label `jules` in REPO if nobody means it";
+        "putting the label `jules` on an issue starts a session of Jules's own, beside Gaffer and out of the same quota",
+        "use another label for work that Gaffer is to do, and rename or delete the label `jules` in REPO if no user means it";
     IssuesUnread, "issues_unread", Warning,
         "the last reading of the source's issues failed, so no issue becomes a delivery until one succeeds",
         "mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer source sync REPO`";

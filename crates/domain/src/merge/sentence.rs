@@ -165,18 +165,18 @@ impl Reason {
                 format!("It is number {position} of a stack of pull requests, and merging it would merge those below it; merge them first, or take it out of the stack on GitHub.")
             }
             Self::BlockingLabel { label } => format!("It carries the label `{label}`; take that off."),
-            Self::ProtectedPath { path } => format!("It changes `{path}`, which only a person may merge: somebody has to approve this head."),
-            Self::PlanUnreviewed => "Its session worked on a plan that nobody approved: approve it after the fact, or merge it on GitHub yourself.".to_owned(),
+            Self::ProtectedPath { path } => format!("It changes `{path}`, which only a person may merge: a person has to approve this head."),
+            Self::PlanUnreviewed => "Its session worked on a plan that neither a person nor an agent approved: approve it after the fact, or merge it on GitHub yourself.".to_owned(),
             Self::UnexpectedPush { paths } if paths.is_empty() => {
-                "Its head was pushed when nobody expected it, and changes more than can be compared: look at it, then approve this head.".to_owned()
+                "Its head was pushed when Gaffer expected no push, and changes more than can be compared: look at it, then approve this head.".to_owned()
             }
             Self::UnexpectedPush { paths } => {
-                format!("Its head was pushed when nobody expected it, and changes or takes back {}: look at it, then approve this head.", list(paths))
+                format!("Its head was pushed when Gaffer expected no push, and changes or takes back {}: look at it, then approve this head.", list(paths))
             }
             Self::MergeableUnknown => "GitHub has not worked out yet whether it conflicts.".to_owned(),
             Self::Conflict => "It conflicts with its base; its session is told, or resolve it yourself.".to_owned(),
             Self::ChangesRequested => "A reviewer wants changes; Gaffer waits for their next review.".to_owned(),
-            Self::ApprovalsMissing { have, need } => format!("It has {have} of the {need} approvals that the branch rules demand; somebody who may write has to approve it on GitHub."),
+            Self::ApprovalsMissing { have, need } => format!("It has {have} of the {need} approvals that the branch rules demand; a person who may write has to approve it on GitHub."),
             Self::NoChecksYet { until } => format!("No check has appeared on this head yet; until {until} that is usual; Gaffer waits."),
             Self::CiNeverStarted { cause } => format!("No check has appeared on this head: {}", cause.sentence()),
             Self::ChecksPending { names } => format!("Checks are running: {}.", list(names)),

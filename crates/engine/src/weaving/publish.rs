@@ -282,7 +282,7 @@ fn digest(weave: &Weave) -> String {
     for (taken, way) in inside(weave) {
         text.push_str(&format!("\n{} {} {way}", taken.number, taken.head));
     }
-    let digest = BlobId::of(text.as_bytes()).unwrap_or(BlobId::ZERO);
+    let digest = BlobId::from_content(text.as_bytes()).unwrap_or(BlobId::ZERO);
     digest.to_string()
 }
 

@@ -3,7 +3,7 @@
 use domain::failure::FailureClass;
 use domain::ids::CommitSha;
 use engine::ports::{CommitRange, Comparison, FoundPull, GitRead};
-use scaffold::scope::{FileChange, Kind};
+use scaffold::scope::{ChangeKind, FileChange};
 use scaffold::tree::{Content, Mode, TEXT_BYTES_MAX, Tree};
 use serde_json::{Value, json};
 
@@ -296,11 +296,11 @@ async fn a_comparison_says_what_became_of_each_file() {
     assert_eq!(
         read.files,
         [
-            change("new", Some("old"), Kind::Added, Some(Mode::Link)),
-            change("kept", None, Kind::Changed, Some(Mode::Executable)),
-            change("copy", None, Kind::Added, Some(Mode::File)),
-            change("gone", None, Kind::Removed, None),
-            change("odd", None, Kind::Changed, None),
+            change("new", Some("old"), ChangeKind::Added, Some(Mode::Link)),
+            change("kept", None, ChangeKind::Changed, Some(Mode::Executable)),
+            change("copy", None, ChangeKind::Added, Some(Mode::File)),
+            change("gone", None, ChangeKind::Removed, None),
+            change("odd", None, ChangeKind::Changed, None),
         ]
     );
     assert_eq!(read.merge_base, sha(TIP));

@@ -20,7 +20,7 @@ use sandbox::jules::layer_agent;
 use sandbox::{ManualClock, Options, Sandbox, Scenario};
 use scaffold::doctor::{self, Circumstances};
 use scaffold::prompt::{Ask, Records, Trees, assemble, ids_wanted};
-use scaffold::scope::Kind;
+use scaffold::scope::ChangeKind;
 use scaffold::tree::{Entry, Mode, Tree};
 
 use crate::server::Backend;
@@ -206,11 +206,11 @@ async fn files_are_read_and_written_through_real_git() {
     assert_eq!(
         changes,
         [
-            (".jules/JULES.md", None, Kind::Added, file),
-            (".jules/exchange/x/.gitkeep", None, Kind::Added, file),
-            (".jules/new.yml", None, Kind::Added, file),
-            ("README.md", None, Kind::Removed, None),
-            ("src/deep/er.rs", Some("src/a.rs"), Kind::Added, file),
+            (".jules/JULES.md", None, ChangeKind::Added, file),
+            (".jules/exchange/x/.gitkeep", None, ChangeKind::Added, file),
+            (".jules/new.yml", None, ChangeKind::Added, file),
+            ("README.md", None, ChangeKind::Removed, None),
+            ("src/deep/er.rs", Some("src/a.rs"), ChangeKind::Added, file),
         ]
     );
     let log = reader.log(repo, &head, 5).await.unwrap();

@@ -42,7 +42,7 @@ async fn what_is_put_and_placed_is_what_git_has() {
     let made = stage.commit(&main, edits).await;
     let after = reader.entries(repo, &made).await.unwrap();
     let changes = after.changes_since(&before);
-    let logo = BlobId::of(&bytes).unwrap();
+    let logo = BlobId::from_content(&bytes).unwrap();
     let kinds: Vec<_> = changes
         .iter()
         .map(|(path, entry)| (path.as_str(), entry.map(|entry| entry.mode)))
@@ -60,7 +60,9 @@ async fn what_is_put_and_placed_is_what_git_has() {
     assert_eq!(changes["COPY.md"].unwrap().id, readme.id);
     assert_eq!(changes["bin/logo"].unwrap().id, logo);
     assert_eq!(reader.blob(repo, logo).await.unwrap(), bytes);
-    let unknown = reader.blob(repo, BlobId::of(b"unknown").unwrap()).await;
+    let unknown = reader
+        .blob(repo, BlobId::from_content(b"unknown").unwrap())
+        .await;
     assert_eq!(unknown.unwrap_err().class, FailureClass::NotFound);
     assert_eq!(
         reader.commit_details(repo, &made).await.unwrap().message,
@@ -241,7 +243,7 @@ async fn members_that_began_at_several_commits_come_in_their_order_and_each_tree
     assert_eq!(tried, numbers);
     assert_eq!(weave.woven.tree.len(), FILES.len() + 3);
     let readme = weave.woven.tree.get("README.md").unwrap();
-    assert_eq!(Some(readme.id), BlobId::of(b"Shops\n"));
+    assert_eq!(Some(readme.id), BlobId::from_content(b"Shops\n"));
 }
 
 #[tokio::test]

@@ -107,7 +107,8 @@ pub(super) fn refused(
     doing: &str,
     response: &Response,
     body: &[u8],
-    (key, now): (&str, Timestamp),
+    key: &str,
+    now: Timestamp,
 ) -> Refusal {
     let status = response.status();
     let said = StatusText::read(body);

@@ -176,7 +176,7 @@ impl Standing {
 
 impl App {
     /// The app that writes a check.
-    pub(crate) fn of(setup: &CheckSetup) -> Self {
+    pub(crate) fn from_setup(setup: &CheckSetup) -> Self {
         Self {
             id: setup.app_id,
             slug: setup.app_slug.clone(),

@@ -75,7 +75,7 @@ impl GitHubWorld {
             id,
             name: setup.name.clone(),
             kind: setup.kind,
-            app: App::of(setup),
+            app: App::from_setup(setup),
             suite,
             sha: head.sha.to_owned(),
             branch: head.branch.to_owned(),
@@ -97,7 +97,7 @@ impl GitHubWorld {
         if setup.kind == CheckKind::Status {
             return 0;
         }
-        let app = App::of(setup);
+        let app = App::from_setup(setup);
         let workflow = app.is_actions().then(|| setup.workflow.clone());
         let (id, run_id) = (self.next_id(), self.next_id());
         let Ok(found) = self.repo_mut(repo) else {

@@ -68,7 +68,7 @@ pub(crate) enum Merge {
 
 impl Contents {
     /// Makes the bare repository of a setup and answers it with the tree of its first commit.
-    pub(crate) fn of(setup: &RepoSetup) -> Result<(Self, String), Trouble> {
+    pub(crate) fn from_setup(setup: &RepoSetup) -> Result<(Self, String), Trouble> {
         let folder = TempDir::with_prefix("sandbox-git-").map_err(Trouble::disk)?;
         let program = Program::new(folder.path().to_owned());
         let branch = format!("--initial-branch={}", setup.default_branch);

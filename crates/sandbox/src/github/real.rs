@@ -54,7 +54,7 @@ pub(crate) fn refused(trouble: Trouble) -> GitHubRefusal {
 impl GitHubWorld {
     /// Declares a repository with the files of its setup. Without git it is not declared.
     pub(crate) fn add_real_repo(&mut self, now: Timestamp, mut repo: Repo) -> Result<(), Trouble> {
-        let (contents, tree) = Contents::of(&repo.setup)?;
+        let (contents, tree) = Contents::from_setup(&repo.setup)?;
         let (key, home, branch) = (repo.key(), repo.id, repo.setup.default_branch.clone());
         let author = User::named(repo.owner());
         repo.contents = Some(contents);

@@ -12,11 +12,11 @@ pub enum Unusable {
     #[error("`{CONFIG}` is not there: make it with `gaffer scaffold init`, and commit it")]
     Missing,
     /// They do not say what settings say.
-    #[error("{}", told(.0))]
+    #[error("{}", joined_faults(.0))]
     Faulty(Vec<Fault>),
 }
 
-fn told(faults: &[Fault]) -> String {
+fn joined_faults(faults: &[Fault]) -> String {
     let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
     faults.join("; ")
 }

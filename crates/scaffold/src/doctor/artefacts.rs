@@ -27,7 +27,7 @@ const RECENT_MAX: usize = 15;
 
 /// What a file of the exchange is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ArtefactKind {
     Changes,
     /// The same in the older form.
     OlderChanges,
@@ -56,7 +56,7 @@ pub(super) struct Artefact {
     pub(super) file: String,
     /// The stream that it lies in.
     pub(super) stream: StreamName,
-    pub(super) kind: Kind,
+    pub(super) kind: ArtefactKind,
     pub(super) node: Node,
 }
 
@@ -102,14 +102,14 @@ impl Artefacts {
         let streams = paths.of_streams(tree);
         let of_streams = streams.iter().flat_map(|paths| {
             [
-                (&*paths.pending, Kind::Pending),
-                (&*paths.decided, Kind::Decided),
-                (&*paths.requirements, Kind::Requirement),
-                (&*paths.workstations, Kind::Observer),
+                (&*paths.pending, ArtefactKind::Pending),
+                (&*paths.decided, ArtefactKind::Decided),
+                (&*paths.requirements, ArtefactKind::Requirement),
+                (&*paths.workstations, ArtefactKind::Observer),
             ]
         });
         let mut folders: Vec<_> = of_streams
-            .chain([(paths.proposals, Kind::Proposal)])
+            .chain([(paths.proposals, ArtefactKind::Proposal)])
             .collect();
         // In the older generation roles remember for all streams.
         let mut seen = BTreeSet::new();
@@ -121,7 +121,7 @@ impl Artefacts {
         });
         let changes = tree
             .has(paths.changes)
-            .then_some((paths.changes, Kind::Changes));
+            .then_some((paths.changes, ArtefactKind::Changes));
         let read = changes.into_iter().chain(in_folders);
         let found = read.filter_map(|(file, kind)| {
             let text = tree.text(file)?;
@@ -144,7 +144,10 @@ impl Artefacts {
     }
 
     /// Those of some kinds, in order of path.
-    pub(super) fn of(&self, kinds: &'static [Kind]) -> impl Iterator<Item = &Artefact> {
+    pub(super) fn of_kinds(
+        &self,
+        kinds: &'static [ArtefactKind],
+    ) -> impl Iterator<Item = &Artefact> {
         self.0.iter().filter(|it| kinds.contains(&it.kind))
     }
 
@@ -162,56 +165,62 @@ impl Artefacts {
             }
             counts(report, artefact);
             match artefact.kind {
-                Kind::Pending | Kind::Decided => state(report, artefact),
-                Kind::Requirement => requirement(report, artefact, &labels),
-                Kind::Changes
-                | Kind::OlderChanges
-                | Kind::Proposal
-                | Kind::Observer
-                | Kind::Innovator => {}
+                ArtefactKind::Pending | ArtefactKind::Decided => state(report, artefact),
+                ArtefactKind::Requirement => requirement(report, artefact, &labels),
+                ArtefactKind::Changes
+                | ArtefactKind::OlderChanges
+                | ArtefactKind::Proposal
+                | ArtefactKind::Observer
+                | ArtefactKind::Innovator => {}
             }
         }
     }
 }
 
 /// The kind that a file's own keys show.
-fn exact(kind: Kind, node: &Node) -> Kind {
+fn exact(kind: ArtefactKind, node: &Node) -> ArtefactKind {
     match kind {
-        Kind::Changes if node.get("summaries").is_none() && node.get("range").is_some() => {
-            Kind::OlderChanges
+        ArtefactKind::Changes if node.get("summaries").is_none() && node.get("range").is_some() => {
+            ArtefactKind::OlderChanges
         }
-        Kind::Observer if node.get("persona").is_some() => Kind::Innovator,
-        Kind::Changes
-        | Kind::OlderChanges
-        | Kind::Pending
-        | Kind::Decided
-        | Kind::Requirement
-        | Kind::Proposal
-        | Kind::Observer
-        | Kind::Innovator => kind,
+        ArtefactKind::Observer if node.get("persona").is_some() => ArtefactKind::Innovator,
+        ArtefactKind::Changes
+        | ArtefactKind::OlderChanges
+        | ArtefactKind::Pending
+        | ArtefactKind::Decided
+        | ArtefactKind::Requirement
+        | ArtefactKind::Proposal
+        | ArtefactKind::Observer
+        | ArtefactKind::Innovator => kind,
     }
 }
 
 /// The older names of keys. A persona is never called a role in its own perspective.
-fn aliases(kind: Kind) -> &'static [Alias] {
+fn aliases(kind: ArtefactKind) -> &'static [Alias] {
     match kind {
-        Kind::Pending | Kind::Decided | Kind::Requirement | Kind::Proposal => &ALIASES,
-        Kind::Changes | Kind::OlderChanges | Kind::Observer | Kind::Innovator => &[],
+        ArtefactKind::Pending
+        | ArtefactKind::Decided
+        | ArtefactKind::Requirement
+        | ArtefactKind::Proposal => &ALIASES,
+        ArtefactKind::Changes
+        | ArtefactKind::OlderChanges
+        | ArtefactKind::Observer
+        | ArtefactKind::Innovator => &[],
     }
 }
 
 /// The schema of a kind, from the tree or as it comes with Gaffer.
-fn schema(kind: Kind, tree: &Tree, paths: &Paths) -> Option<Node> {
+fn schema(kind: ArtefactKind, tree: &Tree, paths: &Paths) -> Option<Node> {
     let (layer, name) = match kind {
-        Kind::OlderChanges => {
+        ArtefactKind::OlderChanges => {
             return yaml::parse("change.yml", assets::older_changes()?.as_bytes()).ok();
         }
-        Kind::Changes => (Layer::Narrator, "changes.yml"),
-        Kind::Pending | Kind::Decided => (Layer::Observers, "event.yml"),
-        Kind::Requirement => (Layer::Decider, "issue.yml"),
-        Kind::Proposal => (Layer::Innovators, "proposal.yml"),
-        Kind::Observer => (Layer::Observers, "perspective.yml"),
-        Kind::Innovator => (Layer::Innovators, "perspective.yml"),
+        ArtefactKind::Changes => (Layer::Narrator, "changes.yml"),
+        ArtefactKind::Pending | ArtefactKind::Decided => (Layer::Observers, "event.yml"),
+        ArtefactKind::Requirement => (Layer::Decider, "issue.yml"),
+        ArtefactKind::Proposal => (Layer::Innovators, "proposal.yml"),
+        ArtefactKind::Observer => (Layer::Observers, "perspective.yml"),
+        ArtefactKind::Innovator => (Layer::Innovators, "perspective.yml"),
     };
     let file = format!("{}/{name}", paths.schemas(tree, layer));
     let own = || assets::system_file(&format!(".jules/roles/{layer}/schemas/{name}"));
@@ -223,22 +232,22 @@ fn schema(kind: Kind, tree: &Tree, paths: &Paths) -> Option<Node> {
 fn counts(report: &mut Report, artefact: &Artefact) {
     const MANY: usize = usize::MAX;
     let limits: &[(&str, usize, usize)] = match artefact.kind {
-        Kind::Changes => &[("summaries", CHANGES, CHANGES)],
-        Kind::OlderChanges => &[("commits", 1, MANY)],
-        Kind::Pending | Kind::Decided => &[("evidence", 1, MANY)],
-        Kind::Requirement => &[
+        ArtefactKind::Changes => &[("summaries", CHANGES, CHANGES)],
+        ArtefactKind::OlderChanges => &[("commits", 1, MANY)],
+        ArtefactKind::Pending | ArtefactKind::Decided => &[("evidence", 1, MANY)],
+        ArtefactKind::Requirement => &[
             ("source_events", 1, MANY),
             ("affected_areas", 1, MANY),
             ("acceptance_criteria", 1, MANY),
             ("verification_commands", 1, MANY),
         ],
-        Kind::Proposal => &[
+        ArtefactKind::Proposal => &[
             ("impact_surface", 1, MANY),
             ("consistency_risks", 1, MANY),
             ("verification_signals", 1, MANY),
         ],
-        Kind::Observer => &[("goals", 1, GOALS_MAX), ("log", 0, LOG_MAX)],
-        Kind::Innovator => &[("recent_proposals", 0, RECENT_MAX)],
+        ArtefactKind::Observer => &[("goals", 1, GOALS_MAX), ("log", 0, LOG_MAX)],
+        ArtefactKind::Innovator => &[("recent_proposals", 0, RECENT_MAX)],
     };
     for (key, least, most) in limits {
         let count = artefact.list(key).len();
@@ -283,7 +292,7 @@ fn counts(report: &mut Report, artefact: &Artefact) {
 fn state(report: &mut Report, event: &Artefact) {
     let id = event.text("requirement_id");
     let line = event.line("requirement_id");
-    let what = match (event.kind == Kind::Pending, id.is_empty()) {
+    let what = match (event.kind == ArtefactKind::Pending, id.is_empty()) {
         (true, false) => format!("a pending event names the requirement `{id}`"),
         (false, true) => "a decided event names no requirement".to_owned(),
         (true, true) => return,

@@ -39,7 +39,7 @@ enum Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    fn of(schema: &'a str) -> Self {
+    fn from_schema(schema: &'a str) -> Self {
         if schema.starts_with('<') {
             let date = schema.contains("YYYY-MM-DD");
             return if date { Self::Date } else { Self::Text };
@@ -126,7 +126,7 @@ impl Form<'_> {
     }
 
     fn scalar(&mut self, schema: &str, node: &Node, key: &str) {
-        let wanted = Wanted::of(schema);
+        let wanted = Wanted::from_schema(schema);
         let text = node.text().unwrap_or_default();
         if is_placeholder(schema, text) {
             let what = format!("`{key}` still holds `{text}` of the schema");

@@ -2,7 +2,7 @@
 
 use domain::layer::{Cast, Layer};
 
-use super::artefacts::{Artefacts, Kind};
+use super::artefacts::{ArtefactKind, Artefacts};
 use super::finding::{Report, Rule};
 use super::form::Form;
 use crate::assets::role_form;
@@ -144,8 +144,8 @@ pub(super) fn role_file(
 
 /// What a role remembers is its own: the file names the role whose folder it lies in.
 pub(super) fn perspectives(report: &mut Report, artefacts: &Artefacts) {
-    for it in artefacts.of(&[Kind::Observer, Kind::Innovator]) {
-        let key = if it.kind == Kind::Innovator {
+    for it in artefacts.of_kinds(&[ArtefactKind::Observer, ArtefactKind::Innovator]) {
+        let key = if it.kind == ArtefactKind::Innovator {
             "persona"
         } else {
             "observer"

@@ -7,7 +7,7 @@ use domain::fence::encoded_len;
 use domain::ids::{ArtefactId, BranchName, RepoName, RoleName, StreamName};
 use domain::layer::Layer;
 
-use super::artefacts::{Artefacts, Kind};
+use super::artefacts::{ArtefactKind, Artefacts};
 use super::finding::{Report, Rule};
 use crate::config::{Config, DecidedBy, Scheduled, of_older};
 use crate::exchange::label_names;
@@ -95,7 +95,7 @@ pub(super) fn check(
 /// The largest requirement of each layer and label: their prompts differ in nothing else, so if it fits, the others do.
 fn largest_requirements<'a>(worker: &Tree, artefacts: &'a Artefacts) -> Vec<(Layer, &'a str)> {
     let mut largest: BTreeMap<(Layer, &str), (usize, &str)> = BTreeMap::new();
-    for requirement in artefacts.of(&[Kind::Requirement]) {
+    for requirement in artefacts.of_kinds(&[ArtefactKind::Requirement]) {
         let layer = match requirement.wants_analysis() {
             true => Layer::Planner,
             false => Layer::Implementer,
@@ -144,7 +144,7 @@ fn with_samples(trees: &Trees, paths: &Paths, artefacts: &Artefacts) -> Trees {
     let mut trees = trees.clone();
     for layer in [Layer::Planner, Layer::Implementer] {
         let analysis = layer == Layer::Planner;
-        let mut requirements = artefacts.of(&[Kind::Requirement]);
+        let mut requirements = artefacts.of_kinds(&[ArtefactKind::Requirement]);
         let waits = !requirements.any(|it| it.wants_analysis() == analysis);
         let path = sample(paths, layer).parse().ok();
         if let (true, Some(label), Some(path)) = (waits, labels.first(), path) {

@@ -1,6 +1,6 @@
 //! Quality: texts that are there and say too little.
 
-use super::artefacts::{Artefact, Artefacts, Kind};
+use super::artefacts::{Artefact, ArtefactKind, Artefacts};
 use super::finding::{Report, Rule};
 use crate::yaml::Node;
 
@@ -15,10 +15,10 @@ const OPEN: [&str; 3] = ["todo", "tbd", "fixme"];
 
 /// Everything that warns about a text.
 pub(super) fn check(report: &mut Report, artefacts: &Artefacts) {
-    for event in artefacts.of(&[Kind::Pending, Kind::Decided]) {
+    for event in artefacts.of_kinds(&[ArtefactKind::Pending, ArtefactKind::Decided]) {
         sentence(report, event, "statement");
     }
-    for requirement in artefacts.of(&[Kind::Requirement]) {
+    for requirement in artefacts.of_kinds(&[ArtefactKind::Requirement]) {
         for key in ["problem", "impact", "desired_outcome"] {
             sentence(report, requirement, key);
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::ids::StreamName;
 use jiff::civil::Date;
 
-use super::artefacts::{Artefact, Artefacts, Kind};
+use super::artefacts::{Artefact, ArtefactKind, Artefacts};
 use super::finding::{Report, Rule};
 use super::form::date;
 use crate::yaml::Node;
@@ -22,27 +22,30 @@ const TITLE_LIKENESS_MIN: f64 = 0.85;
 /// With how many others that name one of its files an event is compared: the time for a heap of them does not grow with its square.
 const COMPARED_MAX: usize = 200;
 
-const EVENTS: &[Kind] = &[Kind::Pending, Kind::Decided];
-const REQUIREMENTS: &[Kind] = &[Kind::Requirement];
+const EVENTS: &[ArtefactKind] = &[ArtefactKind::Pending, ArtefactKind::Decided];
+const REQUIREMENTS: &[ArtefactKind] = &[ArtefactKind::Requirement];
 
 /// Everything that takes more than one file to see.
 pub(super) fn check(report: &mut Report, artefacts: &Artefacts, today: Date) {
-    for kinds in [EVENTS, REQUIREMENTS, &[Kind::Proposal]] {
+    for kinds in [EVENTS, REQUIREMENTS, &[ArtefactKind::Proposal]] {
         twins(report, artefacts, kinds);
     }
     events(report, artefacts);
     requirements(report, artefacts);
     proposals(report, artefacts);
     similar(report, artefacts);
-    for event in artefacts.of(&[Kind::Pending]) {
+    for event in artefacts.of_kinds(&[ArtefactKind::Pending]) {
         waiting(report, event, today);
     }
 }
 
 /// The first artefact of each id in its stream: no link leads into another one.
-fn by_id<'a>(artefacts: &'a Artefacts, kinds: &'static [Kind]) -> BTreeMap<Id<'a>, &'a Artefact> {
+fn by_id<'a>(
+    artefacts: &'a Artefacts,
+    kinds: &'static [ArtefactKind],
+) -> BTreeMap<Id<'a>, &'a Artefact> {
     let mut found = BTreeMap::new();
-    for it in artefacts.of(kinds) {
+    for it in artefacts.of_kinds(kinds) {
         found.entry((&it.stream, it.text("id"))).or_insert(it);
     }
     found
@@ -52,9 +55,9 @@ fn by_id<'a>(artefacts: &'a Artefacts, kinds: &'static [Kind]) -> BTreeMap<Id<'a
 type Id<'a> = (&'a StreamName, &'a str);
 
 /// No two artefacts of a kind have one id.
-fn twins(report: &mut Report, artefacts: &Artefacts, kinds: &'static [Kind]) {
+fn twins(report: &mut Report, artefacts: &Artefacts, kinds: &'static [ArtefactKind]) {
     let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
-    for it in artefacts.of(kinds) {
+    for it in artefacts.of_kinds(kinds) {
         let id = it.text("id");
         if id.is_empty() {
             continue;
@@ -75,7 +78,7 @@ fn names(requirement: &Artefact, event: &str) -> bool {
 /// The requirement of a decided event is there, and names the event.
 fn events(report: &mut Report, artefacts: &Artefacts) {
     let requirements = by_id(artefacts, REQUIREMENTS);
-    for event in artefacts.of(&[Kind::Decided]) {
+    for event in artefacts.of_kinds(&[ArtefactKind::Decided]) {
         let wanted = event.text("requirement_id");
         if wanted.is_empty() {
             continue;
@@ -97,9 +100,9 @@ fn events(report: &mut Report, artefacts: &Artefacts) {
 
 /// The sources of a requirement are decided events that name it, and are in no other requirement.
 fn requirements(report: &mut Report, artefacts: &Artefacts) {
-    let decided = by_id(artefacts, &[Kind::Decided]);
+    let decided = by_id(artefacts, &[ArtefactKind::Decided]);
     let mut taken: BTreeMap<&str, &str> = BTreeMap::new();
-    for requirement in artefacts.of(REQUIREMENTS) {
+    for requirement in artefacts.of_kinds(REQUIREMENTS) {
         for source in requirement.list("source_events") {
             let id = source.text().unwrap_or_default();
             let event = decided.get(&(&requirement.stream, id)).copied();
@@ -132,7 +135,7 @@ fn link(
 /// A persona makes three proposals on one day, since each run makes three.
 fn proposals(report: &mut Report, artefacts: &Artefacts) {
     let mut runs: BTreeMap<(&str, &str), Vec<&Artefact>> = BTreeMap::new();
-    for it in artefacts.of(&[Kind::Proposal]) {
+    for it in artefacts.of_kinds(&[ArtefactKind::Proposal]) {
         let day = it.text("created_at").get(..10).unwrap_or_default();
         let persona = it.text("persona");
         // A proposal that lacks one of them is told by that alone.
@@ -187,9 +190,11 @@ impl<'a> Subject<'a> {
 
 /// A pending event that says what an open requirement covers, or another one has said.
 fn similar(report: &mut Report, artefacts: &Artefacts) {
-    let open = artefacts.of(REQUIREMENTS).map(Subject::of_requirement);
+    let open = artefacts
+        .of_kinds(REQUIREMENTS)
+        .map(Subject::of_requirement);
     let mut known: Vec<Subject<'_>> = open.collect();
-    for event in artefacts.of(&[Kind::Pending]) {
+    for event in artefacts.of_kinds(&[ArtefactKind::Pending]) {
         let subject = Subject::of_event(event);
         let near = known
             .iter()

@@ -192,7 +192,7 @@ fn of_streams(tree: &Tree, paths: &Paths, streams: &[StreamName]) -> Vec<Asset> 
         return Vec::new();
     }
     let folders = streams.iter().flat_map(|stream| {
-        let paths = paths.of(tree, stream);
+        let paths = paths.of_stream(tree, stream);
         paths.folders().map(|folder| format!("{folder}/.gitkeep"))
     });
     let kept = folders.filter_map(|path| {

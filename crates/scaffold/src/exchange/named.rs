@@ -70,7 +70,7 @@ pub fn named(tree: &Tree, paths: &Paths, name: &str) -> Result<FoundRequirement,
     let shown = || presentable(name, TITLE_CHARS_MAX);
     let path: Option<TreePath> = name.parse().ok();
     let stream = path.as_ref().map(stream_of).unwrap_or_default();
-    let paths = &paths.of(tree, &stream);
+    let paths = &paths.of_stream(tree, &stream);
     let path = path.filter(|path| paths.holds_requirement(path));
     let path = path.filter(|path| path.as_str().ends_with(".yml"));
     let path = path.ok_or_else(|| NoRequirement::Outside {

@@ -19,7 +19,7 @@ pub fn removal(tree: &Tree, known: &RequirementRef) -> Vec<Change> {
 /// The events that only the present file names, moved back; none if it cannot be read.
 fn added(tree: &Tree, known: &RequirementRef) -> Option<Vec<Change>> {
     let path: TreePath = known.path.parse().ok()?;
-    let paths = Layout::paths(tree).ok()?.of(tree, &stream_of(&path));
+    let paths = Layout::paths(tree).ok()?.of_stream(tree, &stream_of(&path));
     let now = requirement(tree, &paths, &path)?.reference;
     let is_new = |path: &&String| !known.events.contains(path);
     let back = |path: &String| {

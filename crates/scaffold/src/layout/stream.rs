@@ -60,7 +60,9 @@ impl Paths {
     /// The paths of every stream that a tree has, that of every repository first.
     pub fn of_streams(&self, tree: &Tree) -> Vec<Self> {
         let streams = streams(tree).into_iter();
-        streams.map(|stream| self.of(tree, &stream)).collect()
+        streams
+            .map(|stream| self.of_stream(tree, &stream))
+            .collect()
     }
 
     /// The folders that a stream begins with.
@@ -79,7 +81,7 @@ impl Paths {
         }
         let folder = folder(stream);
         if tree.has_folder(&folder) {
-            return Ok(Cow::Owned(self.of(tree, stream)));
+            return Ok(Cow::Owned(self.of_stream(tree, stream)));
         }
         let known = streams(tree);
         let near = nearest(stream.as_str(), known.iter().map(StreamName::as_str));
@@ -95,7 +97,7 @@ impl Paths {
     }
 
     /// The same in a stream, whether it is there or not.
-    pub fn of(&self, tree: &Tree, stream: &StreamName) -> Self {
+    pub fn of_stream(&self, tree: &Tree, stream: &StreamName) -> Self {
         if stream.is_generic() {
             return self.clone();
         }

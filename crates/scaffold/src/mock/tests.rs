@@ -9,7 +9,7 @@ use super::*;
 use crate::doctor::{Circumstances, examine};
 use crate::layout::EXCHANGE;
 use crate::prompt::{Records, ids_wanted};
-use crate::scope::{FileChange, Kind, Scope, Violation, violations};
+use crate::scope::{ChangeKind, FileChange, Scope, Violation, violations};
 use crate::tree::{Entry, Mode};
 
 const TODAY: Date = date(2026, 2, 18);
@@ -74,16 +74,16 @@ fn beyond_scope(tree: &Tree, ask: &Ask, changes: &[Change]) -> Vec<Violation> {
             path: path.to_string(),
             old_path: None,
             kind: if tree.get(path).is_some() {
-                Kind::Changed
+                ChangeKind::Changed
             } else {
-                Kind::Added
+                ChangeKind::Added
             },
             mode: Some(Mode::File),
         },
         Change::Remove(path) => FileChange {
             path: path.to_string(),
             old_path: None,
-            kind: Kind::Removed,
+            kind: ChangeKind::Removed,
             mode: None,
         },
     };

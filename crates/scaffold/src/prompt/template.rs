@@ -39,7 +39,7 @@ pub(super) fn render(
         .map_err(|error| {
             // A list is put into a template of Gaffer's own, whose lines are not those of the list.
             let line = error.line().filter(|_| !shelf.is_older);
-            told(file, line.unwrap_or(1), &error)
+            prompt_error(file, line.unwrap_or(1), &error)
         })?;
     let asked = std::mem::take(&mut *asked.lock().unwrap_or_else(PoisonError::into_inner));
     Ok((text, asked))
@@ -54,7 +54,7 @@ fn environment(
         .trim_blocks(true)
         .lstrip_blocks(true)
         .build();
-    environment.set_syntax(syntax.map_err(|error| told("", 1, &error))?);
+    environment.set_syntax(syntax.map_err(|error| prompt_error("", 1, &error))?);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_fuel(Some(FUEL));
@@ -105,7 +105,7 @@ fn refused(error: IncludeError) -> Error {
 }
 
 /// The engine's error as ours, at a line of a file.
-fn told(file: &str, line: usize, error: &Error) -> PromptError {
+fn prompt_error(file: &str, line: usize, error: &Error) -> PromptError {
     let file = file.to_owned();
     let include = error
         .source()

@@ -1,6 +1,6 @@
 //! One table for each layer: what passes, and what stops.
 
-use super::Kind::{Added, Changed, Removed};
+use super::ChangeKind::{Added, Changed, Removed};
 use super::*;
 use crate::assets;
 use crate::layout::{EXCHANGE, WORKSTREAMS};
@@ -17,7 +17,7 @@ const OTHER_PROPOSAL: &str = ".jules/exchange/proposals/recruiter-one.yml";
 const CODE: &str = "src/lib.rs";
 const WORKFLOW: &str = ".github/workflows/ci.yml";
 
-fn change(path: &str, kind: Kind) -> FileChange {
+fn change(path: &str, kind: ChangeKind) -> FileChange {
     FileChange {
         path: path.to_owned(),
         old_path: None,
@@ -48,7 +48,7 @@ fn stopped(layer: Layer, changes: &[FileChange]) -> Vec<String> {
 }
 
 /// Everything that a layer may do to one file alone.
-fn allowed(layer: Layer) -> Vec<(&'static str, Kind)> {
+fn allowed(layer: Layer) -> Vec<(&'static str, ChangeKind)> {
     match layer {
         Layer::Narrator => vec![(CHANGES, Added), (CHANGES, Changed)],
         Layer::Observers => vec![(PENDING, Added), (OWN, Added), (OWN, Changed)],
@@ -232,7 +232,7 @@ fn a_violation_says_what_and_why() {
 
 #[test]
 fn an_agent_of_a_stream_touches_no_other_one() {
-    let paths = EXCHANGE.of(&crate::tree::Tree::default(), &"backend".parse().unwrap());
+    let paths = EXCHANGE.of_stream(&crate::tree::Tree::default(), &"backend".parse().unwrap());
     let role: RoleName = "qa".parse().unwrap();
     let stops = |layer, path: &str, kind| {
         let scope = Scope {

@@ -39,7 +39,7 @@ fn dependencies_come_first_and_ties_by_name() {
 
 #[test]
 fn a_ring_names_its_path() {
-    let all = Catalogue::of([
+    let all = Catalogue::from_components([
         part("a", &["b"]),
         part("b", &["c"]),
         part("c", &["b"]),
@@ -112,7 +112,7 @@ proptest! {
             one.name = name(11 - n);
             one
         });
-        let all = Catalogue::of(parts);
+        let all = Catalogue::from_components(parts);
         let every: Vec<String> = (0..12).map(name).collect();
         let ordered = all.order(&every).unwrap();
         prop_assert_eq!(ordered.len(), 12);

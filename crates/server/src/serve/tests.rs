@@ -31,7 +31,7 @@ async fn server(limits: Limits) -> TestServer {
         .route("/panic", get(|| async { panic!("a handler fails") as () }))
         .route("/long", get(|| async { vec![b'x'; LONG] }));
     let (stop, stopped) = watch::channel(false);
-    let serving = tokio::spawn(serve_within(listener, router, (limits, stopped)));
+    let serving = tokio::spawn(serve_within(listener, router, limits, stopped));
     TestServer {
         addr,
         stop,

@@ -14,7 +14,7 @@ pub(super) struct Links<'p> {
 }
 
 impl<'p> Links<'p> {
-    pub(super) fn of(files: &'p [FileDiff]) -> Self {
+    pub(super) fn from_files(files: &'p [FileDiff]) -> Self {
         let is_link = |mode: Option<Mode>| mode == Some(Mode::Symlink);
         let made = files.iter().filter(|file| is_link(file.new_mode));
         let gone = files.iter().filter(|file| is_link(file.old_mode));

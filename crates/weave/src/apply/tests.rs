@@ -16,7 +16,7 @@ impl Files {
             contents: Contents::new(),
         };
         for (path, mode, text) in files {
-            let id = BlobId::of(text.as_bytes()).unwrap();
+            let id = BlobId::from_content(text.as_bytes()).unwrap();
             all.contents.insert(id, text.as_bytes().to_vec());
             all.tree.set(path, Some(Entry { mode: *mode, id }));
         }
@@ -180,7 +180,7 @@ fn each_reason_to_refuse() {
         "1111111..2222222",
         &format!("{}..{}", "1".repeat(40), "2".repeat(40)),
     );
-    let ours = BlobId::of(b"b\n").unwrap().to_string();
+    let ours = BlobId::from_content(b"b\n").unwrap().to_string();
     let wrong = full.replace(&"1".repeat(40), &ours);
     for (patch, expected) in [
         (modify("none", "a", "b"), Refusal::Missing),
@@ -244,7 +244,7 @@ fn a_link_that_moves_without_a_word_of_its_kind_is_still_in_the_way() {
 
 #[test]
 fn a_binary_that_goes_has_two_whole_blocks() {
-    let id = BlobId::of(b"b\n").unwrap();
+    let id = BlobId::from_content(b"b\n").unwrap();
     let patch = |block: &str| {
         let zero = BlobId::ZERO;
         format!(

@@ -15,7 +15,7 @@ struct Joined {
 
 impl Joined {
     fn entry(&mut self, text: &str) -> Entry {
-        let id = BlobId::of(text.as_bytes()).unwrap();
+        let id = BlobId::from_content(text.as_bytes()).unwrap();
         self.contents.insert(id, text.as_bytes().to_vec());
         let mode = Mode::File;
         Entry { mode, id }

@@ -32,7 +32,7 @@ fn taken_is_exact_and_needs_no_content() {
     let tool = shop.entry(Mode::Executable, "t\n");
     let submodule = Entry {
         mode: Mode::Submodule,
-        id: BlobId::of(b"a commit").unwrap(),
+        id: BlobId::from_content(b"a commit").unwrap(),
     };
     let mut one = shop.trees(1, &[("a", Some("new a\n")), ("bin", Some("\0new"))]);
     world::set(&mut one, "tool", shop.base.get("tool"), Some(tool));
@@ -328,7 +328,8 @@ fn a_patch_alone_comes_in_too() {
     assert!(woven.made.contains_key(&woven.tree.get("a").unwrap().id));
     // Without the blob that its index line names, it applies or it does not.
     shop.base = Shop::new(&[("a", &text.replace("\n6\n", "\nsix\n"))]).base;
-    shop.contents.remove(&BlobId::of(text.as_bytes()).unwrap());
+    shop.contents
+        .remove(&BlobId::from_content(text.as_bytes()).unwrap());
     shop.contents
         .extend(Shop::new(&[("a", &text.replace("\n6\n", "\nsix\n"))]).contents);
     let woven = shop.weave(&[three]);

@@ -37,7 +37,7 @@ fn there_is_none() {
     let clinic = Clinic::new().set("GITHUB_TOKEN", "");
     expect![[r#"
         error    github_missing  GitHub credential: it is not kept and GITHUB_TOKEN is not set | cause: without a credential for GitHub no pull request can be read or merged | mend: set GITHUB_TOKEN to a classic token with the scope `repo`, or run `gaffer github setup` for an App
-        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
+        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so Gaffer does not know whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
 }
 
@@ -46,7 +46,7 @@ fn a_key_of_googles_is_the_token() {
     let clinic = Clinic::new().set("GITHUB_TOKEN", KEY);
     expect![[r#"
         error    github_kind  GitHub credential: what is kept is a key of Google's | cause: what stands there is no credential of GitHub's of the kind that is expected; it was not sent to GitHub | mend: set GITHUB_TOKEN to a token of GitHub's (or GITHUB_APP_KEY to the App's private key when GITHUB_APP_ID is set), and replace the credential that stood there
-        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
+        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so Gaffer does not know whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
 }
 
@@ -55,7 +55,7 @@ fn github_refuses_the_token() {
     let clinic = Clinic::new().set("GITHUB_TOKEN", "ghp_wrong");
     expect![[r#"
         error    github_refused  GitHub credential: asking GitHub whose the token is: GitHub answered 401: Bad credentials; the GitHub credential does not work: store another token or App key | cause: GitHub does not accept the token: it expired, was revoked, or was cut while it was copied | mend: make a new token at https://github.com/settings/tokens with the scope `repo` and set GITHUB_TOKEN
-        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
+        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so Gaffer does not know whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
 }
 
@@ -64,13 +64,13 @@ fn it_is_the_token_of_a_workflow_run() {
     let clinic = with_token("ghs_run", TokenKind::Actions, Permissions::all());
     expect![[r#"
         error    github_actions_token  GitHub credential: it is a token of an installation, as workflow runs get it | cause: a token of a workflow run or of an installation ends within the hour, and merges with the Actions token start no workflows | mend: set GITHUB_TOKEN to a classic token with the scope `repo`, or run `gaffer github setup` for an App
-        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
+        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so Gaffer does not know whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
     // The same without the beginning that gives it away.
     let clinic = with_token("sandboxrun", TokenKind::Actions, Permissions::all());
     expect![[r#"
         error    github_actions_token  GitHub credential: GitHub knows it as an installation's, not as a person's | cause: a token of a workflow run or of an installation ends within the hour, and merges with the Actions token start no workflows | mend: set GITHUB_TOKEN to a classic token with the scope `repo`, or run `gaffer github setup` for an App
-        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
+        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so Gaffer does not know whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
 }
 
@@ -98,7 +98,7 @@ fn the_token_may_only_read() {
         .with(Resource::Administration, Access::Read);
     let clinic = with_token("ghp_reader", TokenKind::Classic, permissions);
     expect![[r#"
-        error    cannot_write  acme/shop: GitHub says that the credential may read and not push | cause: the credential may read the repository and not write to it, so it can neither merge nor comment | mend: give the token's owner the role `Write` in acme/shop, or use a token of somebody who has it
+        error    cannot_write  acme/shop: GitHub says that the credential may read and not push | cause: the credential may read the repository and not write to it, so it can neither merge nor comment | mend: give the token's owner the role `Write` in acme/shop, or use a token of a person who has it
     "#]].assert_eq(&clinic.ills(&[]));
 }
 
@@ -142,7 +142,7 @@ fn github_cannot_be_reached() {
     let clinic = Clinic::new().set("GITHUB_API_BASE", base);
     expect![[r#"
         error    github_unreachable  GitHub credential: asking GitHub whose the token is: GitHub cannot be reached: Connection refused (os error 111) | cause: no usable answer came from GitHub: the network, a proxy, or the address in GITHUB_API_BASE | mend: check the network, and unset GITHUB_API_BASE unless you mean it
-        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
+        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so Gaffer does not know whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
 }
 
@@ -168,7 +168,7 @@ fn github_is_in_trouble() {
     answers(&clinic, "/user", 502, None);
     expect![[r#"
         warning  github_trouble  GitHub credential: asking GitHub whose the token is: GitHub answered 502: Bad Gateway | cause: GitHub answered with an error that may pass by itself | mend: run `gaffer doctor` again in a few minutes
-        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
+        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so Gaffer does not know whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
     "#]]
     .assert_eq(&clinic.ills(&[]));
 }
@@ -191,7 +191,7 @@ fn nothing_is_shown_of_the_repository() {
     let clinic = Clinic::new();
     answers(&clinic, "/repos/acme/shop", 500, None);
     expect![[r#"
-        error    repo_unseen  acme/shop: looking at acme/shop: GitHub answered 500: Internal Server Error | cause: nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
+        error    repo_unseen  acme/shop: looking at acme/shop: GitHub answered 500: Internal Server Error | cause: nothing of the repository was seen on GitHub, so Gaffer does not know whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
     "#]]
     .assert_eq(&clinic.ills(&[]));
 }
@@ -250,7 +250,7 @@ fn the_apps_key_is_of_another_app() {
     let clinic = as_app(AppSetup::default()).set("GITHUB_APP_ID", "99");
     expect![[r#"
         error    app_key_mismatch  GitHub credential: asking GitHub which App this is: GitHub answered 401: A JSON web token could not be decoded; the GitHub credential does not work: store another token or App key | cause: GitHub does not take the App's signature: the private key belongs to another App, was deleted, or the id is wrong | mend: open the App's settings on GitHub, compare its App ID with GITHUB_APP_ID, and make a new private key there
-        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
+        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so Gaffer does not know whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
 }
 
@@ -259,7 +259,7 @@ fn a_token_is_the_apps_key() {
     let clinic = as_app(AppSetup::default()).set("GITHUB_APP_KEY", "ghp_token");
     expect![[r#"
         error    github_kind  GitHub credential: App 4100001 is to sign in, and what is kept is a token of GitHub's | cause: what stands there is no credential of GitHub's of the kind that is expected; it was not sent to GitHub | mend: set GITHUB_TOKEN to a token of GitHub's (or GITHUB_APP_KEY to the App's private key when GITHUB_APP_ID is set), and replace the credential that stood there
-        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so nobody knows whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
+        error    repo_unseen  acme/shop: GitHub was not asked about it; what stands in the way is told of the credential | cause: nothing of the repository was seen on GitHub, so Gaffer does not know whether anything can be merged there | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer doctor` again
     "#]].assert_eq(&clinic.ills(&[]));
 }
 

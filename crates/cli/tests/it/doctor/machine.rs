@@ -193,7 +193,7 @@ fn the_clock_was_ahead_and_was_set_right() {
 fn the_disk_is_full() {
     let clinic = Clinic::new();
     expect![[r#"
-        error    not_running  data folder DATA: `gaffer up` is not running on this data folder | cause: nobody watches Jules, merges what is green or wakes an agent | mend: start `gaffer up --data DATA`
+        error    not_running  data folder DATA: `gaffer up` is not running on this data folder | cause: no process watches Jules, merges what is green or wakes an agent | mend: start `gaffer up --data DATA`
         error    disk_full  data folder DATA: 11 MiB are free on its disk | cause: without room nothing can be recorded, and what cannot be recorded is not done | mend: free space on the disk of DATA, or move the folder and name it with `--data DIR`
     "#]]
     .assert_eq(&clinic.ills_on_a_disk_of("12m"));
@@ -203,7 +203,7 @@ fn the_disk_is_full() {
 fn the_disk_is_nearly_full() {
     let clinic = Clinic::new();
     expect![[r#"
-        error    not_running  data folder DATA: `gaffer up` is not running on this data folder | cause: nobody watches Jules, merges what is green or wakes an agent | mend: start `gaffer up --data DATA`
+        error    not_running  data folder DATA: `gaffer up` is not running on this data folder | cause: no process watches Jules, merges what is green or wakes an agent | mend: start `gaffer up --data DATA`
         warning  disk_low  data folder DATA: 99 MiB are free on its disk | cause: the disk of the data folder is nearly full, and without room nothing is done any more | mend: free space on the disk of DATA
     "#]]
     .assert_eq(&clinic.ills_on_a_disk_of("100m"));

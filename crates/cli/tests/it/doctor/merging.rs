@@ -105,7 +105,7 @@ fn the_author_is_the_only_reviewer() {
     assert_eq!(clinic.ills(&[]), "");
     pull_by(&clinic, "acme");
     expect![[r#"
-        error    author_approves  acme/shop: approvals demanded: 1; Jules's pull requests there were opened by `acme` | cause: nobody can approve a pull request of their own, and Jules opens them in the name of the only reviewers | mend: let Jules open pull requests as its bot (https://jules.google.com/settings), or invite another reviewer to acme/shop
+        error    author_approves  acme/shop: approvals demanded: 1; Jules's pull requests there were opened by `acme` | cause: no person can approve a pull request of their own, and Jules opens them in the name of the only reviewers | mend: let Jules open pull requests as its bot (https://jules.google.com/settings), or invite another reviewer to acme/shop
     "#]].assert_eq(&clinic.ills(&[]));
 }
 
@@ -194,7 +194,7 @@ fn protection_does_not_hold_for_the_tokens_owner() {
     });
     pull_by(&clinic, "google-labs-jules[bot]");
     expect![[r#"
-        warning  bypasses_protection  acme/shop: the credential's owner is an administrator there | cause: the token's owner is an administrator and the protection does not hold for administrators: GitHub itself would stop no merge of the token's | mend: open the branch protection rule of main and set `Do not allow bypassing the above settings`, or use a token of somebody with the role `Write`
+        warning  bypasses_protection  acme/shop: the credential's owner is an administrator there | cause: the token's owner is an administrator and the protection does not hold for administrators: GitHub itself would stop no merge of the token's | mend: open the branch protection rule of main and set `Do not allow bypassing the above settings`, or use a token of a person with the role `Write`
     "#]].assert_eq(&clinic.ills(&[]));
 }
 

@@ -28,7 +28,7 @@ fn it_names_an_account_and_an_agent_that_are_not_there() {
     });
     expect![[r#"
         error    account_unknown  acme/shop: it names the account `gone` | cause: the source names an account that is not there, so its jobs never start | mend: run `gaffer account add gone`, or `gaffer source set acme/shop --account NAME`
-        error    agent_unknown  acme/shop: it names the agent `nobody` | cause: the source names an agent that is not there, so nobody is woken | mend: run `gaffer agent add nobody --url URL`, or `gaffer source set acme/shop --no-agent`
+        error    agent_unknown  acme/shop: it names the agent `nobody` | cause: the source names an agent that is not there, so no agent is woken | mend: run `gaffer agent add nobody --url URL`, or `gaffer source set acme/shop --no-agent`
     "#]].assert_eq(&clinic.ills(&[]));
 }
 
@@ -104,7 +104,7 @@ fn it_was_renamed() {
     let number = clinic.github().repo_id(REPO).unwrap();
     clinic.github().rename_repo(REPO, "acme/store");
     expect![[r#"
-        error    repo_moved  acme/shop: its name is `acme/store` now | cause: the name leads on to another one, and the repository was never read under the old one: nobody knows whether it is the one that is meant, and nothing is done there | mend: run `gaffer source add acme/store` if that is the one that is meant, and `gaffer source pause acme/shop`
+        error    repo_moved  acme/shop: its name is `acme/store` now | cause: the name leads on to another one, and the repository was never read under the old one: Gaffer does not know whether it is the one that is meant, and nothing is done there | mend: run `gaffer source add acme/store` if that is the one that is meant, and `gaffer source pause acme/shop`
     "#]]
     .assert_eq(&clinic.ills(&[]));
     // The product goes on in a repository that it has read under its old name.
@@ -156,6 +156,6 @@ fn it_has_the_label_that_starts_jules() {
     let clinic = Clinic::new();
     clinic.repo(|repo| repo.admin.labels.push("jules".to_owned()));
     expect![[r#"
-        warning  jules_label  acme/shop: it has a label `jules` | cause: whoever puts the label `jules` on an issue starts a session of Jules's own, beside Gaffer and out of the same quota | mend: use another label for work that Gaffer is to do, and rename or delete the label `jules` in acme/shop if nobody means it
+        warning  jules_label  acme/shop: it has a label `jules` | cause: putting the label `jules` on an issue starts a session of Jules's own, beside Gaffer and out of the same quota | mend: use another label for work that Gaffer is to do, and rename or delete the label `jules` in acme/shop if no user means it
     "#]].assert_eq(&clinic.ills(&[]));
 }

@@ -359,7 +359,7 @@ fn check_scope(agent: &Agent, base: &Tree, changes: &[FileChange], source: &Sour
         protected: &source.policy.protected_paths,
     };
     let paths = Layout::paths(base).unwrap_or(&EXCHANGE);
-    let found = violations(&paths.of(base, &agent.stream), &scope, changes);
+    let found = violations(&paths.of_stream(base, &agent.stream), &scope, changes);
     check_of(SCOPE_CHECK, found.iter().map(ToString::to_string))
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use domain::failure::Failure;
 use domain::ids::{CommitSha, RepoName};
 use engine::ports::{CommitRange, Comparison};
-use scaffold::scope::{FileChange, Kind};
+use scaffold::scope::{ChangeKind, FileChange};
 use scaffold::tree::Mode;
 
 use super::super::branch::commit_sha;
@@ -40,11 +40,11 @@ pub(super) async fn read(
     }
     let files: Result<Vec<FileChange>, String> = found.into_iter().map(change).collect();
     let mut files = files.map_err(|what| garbled(&doing, &what))?;
-    let there = files.iter().filter(|file| file.kind != Kind::Removed);
+    let there = files.iter().filter(|file| file.kind != ChangeKind::Removed);
     let wanted: Vec<_> = there.map(|file| file.path.as_str()).collect();
     if !wanted.is_empty() {
         let modes = modes(client, repo, head, &wanted, &doing).await?;
-        for file in files.iter_mut().filter(|file| file.kind != Kind::Removed) {
+        for file in files.iter_mut().filter(|file| file.kind != ChangeKind::Removed) {
             file.mode = modes.get(&file.path).copied();
         }
     }
@@ -89,11 +89,11 @@ async fn pages(
 /// What became of a file. A word that is not known could mean anything.
 fn change(file: wire::ComparedFile) -> Result<FileChange, String> {
     let (kind, old_path) = match (file.status.as_str(), file.previous_filename) {
-        ("added" | "copied", _) => (Kind::Added, None),
+        ("added" | "copied", _) => (ChangeKind::Added, None),
         // `unchanged` is listed where only its mode or its history differs.
-        ("modified" | "changed" | "unchanged", _) => (Kind::Changed, None),
-        ("removed", _) => (Kind::Removed, None),
-        ("renamed", Some(old)) => (Kind::Added, Some(old)),
+        ("modified" | "changed" | "unchanged", _) => (ChangeKind::Changed, None),
+        ("removed", _) => (ChangeKind::Removed, None),
+        ("renamed", Some(old)) => (ChangeKind::Added, Some(old)),
         (other, _) => return Err(format!("a file has become `{other}`")),
     };
     Ok(FileChange {

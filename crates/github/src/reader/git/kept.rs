@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn what_one_repository_has_is_not_in_another() {
         let kept = KeptObjects::default();
-        let id = BlobId::of(b"x").unwrap();
+        let id = BlobId::from_content(b"x").unwrap();
         kept.keep_blob(&shop(), id, b"x");
         let other: RepoName = "acme/other".parse().unwrap();
         assert_eq!(kept.blob(&other, id), None);

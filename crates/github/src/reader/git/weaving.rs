@@ -86,7 +86,7 @@ pub(super) async fn blob(client: &Client, repo: &RepoName, id: BlobId) -> Result
         .read(repo, url, &doing)
         .await?;
     let bytes = answer.body.to_vec();
-    if BlobId::of(&bytes) == Some(id) {
+    if BlobId::from_content(&bytes) == Some(id) {
         Ok(bytes)
     } else {
         Err(garbled(&doing, "other bytes came"))

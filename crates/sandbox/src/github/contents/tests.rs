@@ -18,7 +18,7 @@ fn at(seconds: i64) -> Timestamp {
 
 /// A bare repository and its first commit.
 fn first() -> (Contents, String) {
-    let (contents, tree) = Contents::of(&setup()).unwrap();
+    let (contents, tree) = Contents::from_setup(&setup()).unwrap();
     let commit = contents.commit(&tree, &[], "First", &signature("ann", 7, at(0)));
     let commit = commit.unwrap();
     (contents, commit)
@@ -183,7 +183,7 @@ fn of_a_folder_with_git_only_tracked_files_are_taken() {
         ..RepoSetup::new("acme/shop").with_files([("b.rs", "b\n")])
     };
     let paths = |setup: &RepoSetup| {
-        let (contents, tree) = Contents::of(setup).unwrap();
+        let (contents, tree) = Contents::from_setup(setup).unwrap();
         let listed = contents.list(&tree, true).unwrap();
         listed.into_iter().map(|it| it.path).collect::<Vec<_>>()
     };

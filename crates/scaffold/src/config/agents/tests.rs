@@ -15,7 +15,7 @@ fn found(files: &[(&str, &str)]) -> Result<Vec<StreamAgents>, Unusable> {
 }
 
 /// The streams with their observers that are enabled, and with who decides.
-fn told(files: &[(&str, &str)]) -> Vec<String> {
+fn stream_summaries(files: &[(&str, &str)]) -> Vec<String> {
     let line = |it: &StreamAgents| {
         let enabled = it.observers.iter().filter(|role| role.enabled);
         let observers: Vec<_> = enabled.map(|role| role.name.as_str()).collect();
@@ -32,7 +32,7 @@ fn told(files: &[(&str, &str)]) -> Vec<String> {
 
 #[test]
 fn in_the_newer_generation_the_settings_say_it() {
-    let newer = told(&[(".jules/exchange/changes.yml", "")]);
+    let newer = stream_summaries(&[(".jules/exchange/changes.yml", "")]);
     assert_eq!(newer, ["generic runs: taxonomy; the layer"]);
 }
 
@@ -40,7 +40,7 @@ fn in_the_newer_generation_the_settings_say_it() {
 fn in_the_older_one_each_list_works_in_the_stream_that_it_names() {
     let billing = format!("workstream: billing\n{LIST}");
     let gone = format!("workstream: gone\n{LIST}");
-    let agents = told(&[
+    let agents = stream_summaries(&[
         (".jules/roles/observers/qa/prompt.yml", LIST),
         (".jules/roles/observers/roles/qa/prompt.yml", LIST),
         (".jules/roles/observers/roles/zeta/prompt.yml", &billing),
@@ -62,7 +62,7 @@ fn in_the_older_one_each_list_works_in_the_stream_that_it_names() {
 fn a_schedule_goes_before_the_lists_for_what_it_says() {
     let billing = format!("workstream: billing\n{LIST}");
     let schedule = "version = 1\nenabled = true\n[observers]\nroles = [{ name = \"qa\" }, { name = \"cov\", enabled = false }]\n[deciders]\nroles = [{ name = \"one\", enabled = false }, { name = \"two\" }, { name = \"three\" }]\n";
-    let agents = told(&[
+    let agents = stream_summaries(&[
         (".jules/roles/observers/other/prompt.yml", LIST),
         (".jules/roles/observers/zeta/prompt.yml", &billing),
         (SCHEDULE, schedule),

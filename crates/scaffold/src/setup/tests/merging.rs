@@ -13,7 +13,7 @@ fn catalogue() -> Catalogue {
         [vars.KIND]\ndescription = \"Second.\"\ndefault = \"large\"\n";
     let parts: [Component; 2] =
         [("one", one), ("two", two)].map(|(name, meta)| component(name, meta, "true\n").unwrap());
-    Catalogue::of(parts)
+    Catalogue::from_components(parts)
 }
 
 fn planned(given: &Given<'_>) -> Vec<Planned> {

@@ -115,7 +115,7 @@ fn what_was_shown_is_needed_again() {
     let mut member = shop.trees(2, &[("b", Some("new\n"))]);
     member.refused = clashes;
     let needed = needs(Start::at(&shop.base), &[member]);
-    let ids = [BASE, WON, LOST].map(|text| BlobId::of(text.as_bytes()).unwrap());
+    let ids = [BASE, WON, LOST].map(|text| BlobId::from_content(text.as_bytes()).unwrap());
     assert_eq!(needed, BTreeSet::from(ids));
 }
 

@@ -240,7 +240,7 @@ fn a_patch_about_other_paths_is_not_used() {
 fn modes_links_and_submodules() {
     let submodule = |text: &[u8]| Entry {
         mode: Mode::Submodule,
-        id: BlobId::of(text).unwrap(),
+        id: BlobId::from_content(text).unwrap(),
     };
     let mut shop = Shop::new(&[("a", "base\n")]);
     let links = [

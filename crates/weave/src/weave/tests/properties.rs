@@ -198,7 +198,7 @@ proptest! {
         let members = members(&mut shop, &all);
         let woven = shop.weave(&members);
         for (id, content) in &woven.made {
-            prop_assert_eq!(BlobId::of(content), Some(*id));
+            prop_assert_eq!(BlobId::from_content(content), Some(*id));
         }
         for (_, entry) in woven.tree.iter() {
             prop_assert!(woven.made.contains_key(&entry.id) || shop.contents.contains_key(&entry.id));

@@ -31,7 +31,7 @@ impl Shop {
     }
 
     pub(super) fn entry(&mut self, mode: Mode, text: &str) -> Entry {
-        let id = BlobId::of(text.as_bytes()).unwrap();
+        let id = BlobId::from_content(text.as_bytes()).unwrap();
         self.contents.insert(id, text.as_bytes().to_vec());
         Entry { mode, id }
     }
@@ -79,7 +79,9 @@ impl Shop {
             .get(path)
             .map(|entry| (entry.id, content(entry.id)));
         let (old_id, old) = before.clone().unwrap_or((BlobId::ZERO, String::new()));
-        let new_id = after.map_or(BlobId::ZERO, |text| BlobId::of(text.as_bytes()).unwrap());
+        let new_id = after.map_or(BlobId::ZERO, |text| {
+            BlobId::from_content(text.as_bytes()).unwrap()
+        });
         let patch = diffy::create_patch(&old, after.unwrap_or_default()).to_string();
         let hunks = patch.split_inclusive('\n').skip(2).collect::<String>();
         let (extra, mode) = match (&before, after) {

@@ -52,7 +52,7 @@ pub(crate) async fn run(command: AgentCommand, here: &CommandContext) -> Result<
             url,
             ways,
             notify: None,
-        } => add(&name, url, ways.channels(), &data)
+        } => add(&name, url, ways.channel, &data)
             .await
             .with_context(|| format!("adding agent `{name}`")),
         AgentCommand::Set(args) => set(&args, &data)
@@ -164,13 +164,12 @@ async fn set(args: &SetAgentArgs, data: &StoreAccess) -> Result<Answer> {
 
 /// Applies the arguments to the agent.
 fn changed(agent: &Agent, args: &SetAgentArgs) -> Agent {
-    let chosen = args.ways.channels();
     Agent {
         url: args.url.clone().or_else(|| agent.url.clone()),
-        channels: if chosen.is_empty() {
+        channels: if args.ways.channel.is_empty() {
             agent.channels.clone()
         } else {
-            chosen
+            args.ways.channel.clone()
         },
         disabled: agent.disabled.clone().filter(|_| !args.enable),
         resume: match &args.resume {

@@ -13,7 +13,7 @@ use domain::ids::RepoName;
 
 use crate::args::delivery::{
     CreateDeliveryArgs, DeliveryArgs, DeliveryCommand, ListDeliveriesArgs, OneDelivery, PlanArgs,
-    SplitArgs, VerdictArgs, WaitDeliveryArgs, word,
+    SplitArgs, VerdictArgs, WaitDeliveryArgs,
 };
 use crate::context::CommandContext;
 use crate::error::Error;
@@ -119,9 +119,9 @@ async fn list(client: &Client, args: ListDeliveriesArgs) -> Result<Answer> {
     let is_filtered = args.phase.is_some() || args.repo.is_some() || args.needs.is_some();
     let unread = unread(client.status().await?, args.repo.as_ref());
     let asked = DeliveryQuery {
-        phase: args.phase.as_ref().and_then(word),
+        phase: args.phase.map(|phase| phase.word().to_owned()),
         repo: args.repo,
-        needs: args.needs.as_ref().and_then(word),
+        needs: args.needs.map(|who| who.word().to_owned()),
         open: false,
         limit: Some(if args.all {
             DELIVERIES_LIMIT_MAX
@@ -209,7 +209,7 @@ async fn create(client: &Client, args: CreateDeliveryArgs) -> Result<Answer> {
 
 async fn verdict(client: &Client, args: VerdictArgs) -> Result<Answer> {
     let verdict = VerdictRequest {
-        verdict: args.verdict.into(),
+        verdict: args.verdict,
         sha: args.sha,
         summary: args.summary,
         feedback: args.feedback,

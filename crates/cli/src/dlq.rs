@@ -8,7 +8,7 @@ use engine::dead_letters::{self, DeadLetterQueue, DeadLetterView};
 use engine::ports::DeadLetters;
 use serde_json::{Value, json};
 
-use crate::args::dlq::{DlqArgs, DlqCommand, OneLetter, QueueName};
+use crate::args::dlq::{DlqArgs, DlqCommand, OneLetter};
 use crate::context::CommandContext;
 use crate::error::Error;
 use crate::render::{Answer, moment};
@@ -39,13 +39,10 @@ struct SelectedLetters {
 }
 
 impl SelectedLetters {
-    fn open(site: Site, queue: QueueName) -> Result<Self, Error> {
-        let (dead, kind) = match queue {
-            QueueName::Work => (site.dead, DeadLetterQueue::Work),
-            QueueName::Ticks => (
-                site.dead_ticks.ok_or_else(no_ticks)?,
-                DeadLetterQueue::Ticks,
-            ),
+    fn open(site: Site, kind: DeadLetterQueue) -> Result<Self, Error> {
+        let dead = match kind {
+            DeadLetterQueue::Work => site.dead,
+            DeadLetterQueue::Ticks => site.dead_ticks.ok_or_else(no_ticks)?,
         };
         let place = site.place;
         Ok(Self { dead, kind, place })

@@ -271,7 +271,7 @@ impl RunningApi<'_> {
     async fn merge(&self, args: MergeArgs) -> Result<Answer> {
         let merge = MergeRequest {
             sha: args.sha,
-            merge_method: args.method.map(Into::into),
+            merge_method: args.method,
             commit_title: args.title,
             delete_branch: args.keep_branch.then_some(false),
             force: false,

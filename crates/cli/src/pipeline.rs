@@ -102,8 +102,8 @@ async fn show_begun(
 /// Switches it on where the other settings of a source are.
 async fn on(args: PipelineOnArgs, here: &CommandContext) -> Result<Answer> {
     let settings = PipelineSettings {
-        exchange: args.exchange.map(Into::into),
-        implement: args.implement.map(Into::into),
+        exchange: args.exchange,
+        implement: args.implement,
         worker: args.worker,
     };
     let change = |source: &Source| Source {

@@ -233,10 +233,10 @@ pub(crate) fn policy(before: &Policy, args: &PolicyArgs) -> Result<Policy, Error
         None => before.to_vec(),
     };
     Ok(Policy {
-        merge: args.merge.map_or(before.merge, Into::into),
-        merge_method: args.merge_method.map_or(before.merge_method, Into::into),
+        merge: args.merge.unwrap_or(before.merge),
+        merge_method: args.merge_method.unwrap_or(before.merge_method),
         other_merge_methods: match &args.other_merge_methods {
-            Some(others) => others.iter().copied().map(Into::into).collect(),
+            Some(others) => others.clone(),
             None if args.no_other_merge_methods => Vec::new(),
             None => before.other_merge_methods.clone(),
         },
@@ -255,7 +255,7 @@ pub(crate) fn policy(before: &Policy, args: &PolicyArgs) -> Result<Policy, Error
         merges_per_day: args.merges_per_day.unwrap_or(before.merges_per_day),
         adopted_may_merge: args.adopted_may_merge.unwrap_or(before.adopted_may_merge),
         delete_branch: args.keep_branch.map_or(before.delete_branch, |keep| !keep),
-        plan_approval: args.plan_approval.map_or(before.plan_approval, Into::into),
+        plan_approval: args.plan_approval.unwrap_or(before.plan_approval),
         answers: match &args.answers {
             Some(steps) => chain(steps)?,
             None => before.answers.clone(),
@@ -300,8 +300,6 @@ pub(crate) fn timing(before: &Timing, args: &TimingArgs) -> Timing {
 mod tests {
     use domain::policy::MergePolicy;
 
-    use crate::args::source::Merge;
-
     use super::*;
 
     #[test]
@@ -315,7 +313,7 @@ mod tests {
         let changed = policy(
             &safe,
             &PolicyArgs {
-                merge: Some(Merge::OnGreen),
+                merge: Some(MergePolicy::OnGreen),
                 keep_branch: Some(true),
                 no_protected_paths: true,
                 ..PolicyArgs::default()

@@ -70,8 +70,8 @@ async fn set(args: SprintSetArgs, here: &CommandContext) -> Result<Answer> {
         parallel: args.parallel,
         at_once: args.at_once.map(|AtOnce(count)| count),
         member_timeout: args.member_timeout,
-        next: args.next.map(Into::into),
-        integration: args.integration.map(Into::into),
+        next: args.next,
+        integration: args.integration,
     };
     let backend = StoreAccess::found(here).await?.backend;
     let change = |source: &Source| {

@@ -6,9 +6,9 @@ mod remote;
 mod show;
 
 use anyhow::{Context, Result};
-use weave::weave::{Excess, Order};
+use weave::weave::Excess;
 
-use crate::args::weave::{OrderArg, WeaveArgs};
+use crate::args::weave::WeaveArgs;
 use crate::context::CommandContext;
 use crate::error::Error;
 use crate::render;
@@ -25,13 +25,6 @@ pub(crate) async fn run(
     };
     render::answer(&show::answer(&report), as_json).context("writing the answer")?;
     ended(&report, args)
-}
-
-fn order(given: OrderArg) -> Order {
-    match given {
-        OrderArg::Planned => Order::Planned,
-        OrderArg::Given => Order::Given,
-    }
 }
 
 fn too_much(excess: Excess) -> Error {

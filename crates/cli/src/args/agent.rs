@@ -1,12 +1,12 @@
 //! `gaffer agent`.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use domain::ids::AgentName;
 use domain::wake::{Channel, Resume};
 use jiff::SignedDuration;
 use url::Url;
 
-use super::value;
+use super::value::{self, Word};
 
 /// What to do with agents.
 #[derive(Debug, Subcommand)]
@@ -84,29 +84,15 @@ impl NotifyTo {
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct DeliveryWays {
     /// A channel of its wakes; given several times, a wake takes the next one when the previous one fails.
-    #[arg(long, value_name = "WAY", value_enum)]
-    channel: Vec<Way>,
+    #[arg(long, value_name = "WAY", value_parser = value::one_of(&CHANNELS))]
+    pub(crate) channel: Vec<Channel>,
 }
 
-impl DeliveryWays {
-    /// The channels in their order; empty when none was given.
-    pub(crate) fn channels(&self) -> Vec<Channel> {
-        let channel = |way: &Way| match way {
-            Way::Http => Channel::Http,
-            Way::Inbox => Channel::Inbox,
-        };
-        self.channel.iter().map(channel).collect()
-    }
-}
-
-/// A way to an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Way {
-    /// A signed message to its address.
-    Http,
-    /// It waits until it is fetched.
-    Inbox,
-}
+/// The ways to an agent.
+const CHANNELS: [Word<Channel>; 2] = [
+    ("http", Channel::Http, "A signed message to its address"),
+    ("inbox", Channel::Inbox, "It waits until it is fetched"),
+];
 
 /// A change of an agent.
 #[derive(Debug, Clone, Args)]

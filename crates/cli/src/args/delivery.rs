@@ -2,15 +2,17 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use client::wire::{PartRequest, RefRequest};
-use domain::delivery::Verdict;
+use domain::delivery::{Phase, Verdict};
 use domain::ids::{CommitSha, JobName, PlanId, RepoName, RunId, SessionId};
+use domain::job::WaitParty;
 use domain::priority::Priority;
 use jiff::SignedDuration;
 use url::Url;
 
-use super::value;
+use super::value::{self, Word};
 
 mod changes;
 mod part;
@@ -149,16 +151,16 @@ pub(crate) struct OneDelivery {
 )]
 pub(crate) struct ListDeliveriesArgs {
     /// Only those in this phase.
-    #[arg(long, value_enum, value_name = "PHASE")]
-    pub(crate) phase: Option<PhaseName>,
+    #[arg(long, value_name = "PHASE", value_parser = value::one_of(&PHASES))]
+    pub(crate) phase: Option<Phase>,
 
     /// Only this repository's.
     #[arg(long, value_name = "OWNER/REPO")]
     pub(crate) repo: Option<RepoName>,
 
     /// Only those that wait for a person, or for an agent.
-    #[arg(long, value_enum, value_name = "WHO")]
-    pub(crate) needs: Option<Needed>,
+    #[arg(long, value_name = "WHO", value_parser = value::one_of(&NEEDED))]
+    pub(crate) needs: Option<WaitParty>,
 
     /// At most so many, 1 to 200.
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
@@ -169,41 +171,27 @@ pub(crate) struct ListDeliveriesArgs {
     pub(crate) all: bool,
 }
 
-/// A phase on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PhaseName {
-    /// It was taken in.
-    Intake,
-    /// A plan is made.
-    Plan,
-    /// The change is made.
-    Implement,
-    /// The change is reviewed.
-    Review,
-    /// Checks run, and the pull request is merged.
-    Verify,
-    /// The merged change is deployed.
-    Deploy,
-    /// The deployed change is observed.
-    Observe,
-    /// It is closed.
-    Close,
-}
+/// The phases of a delivery.
+const PHASES: [Word<Phase>; 8] = [
+    ("intake", Phase::Intake, "It was taken in"),
+    ("plan", Phase::Plan, "A plan is made"),
+    ("implement", Phase::Implement, "The change is made"),
+    ("review", Phase::Review, "The change is reviewed"),
+    (
+        "verify",
+        Phase::Verify,
+        "Checks run, and the pull request is merged",
+    ),
+    ("deploy", Phase::Deploy, "The merged change is deployed"),
+    ("observe", Phase::Observe, "The deployed change is observed"),
+    ("close", Phase::Close, "It is closed"),
+];
 
-/// Who is waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Needed {
-    /// A person.
-    Person,
-    /// An agent.
-    Agent,
-}
-
-/// The word of a value that clap knows.
-pub(crate) fn word(value: &impl ValueEnum) -> Option<String> {
-    let shown = value.to_possible_value()?;
-    Some(shown.get_name().to_owned())
-}
+/// Who can be asked for a decision.
+const NEEDED: [Word<WaitParty>; 2] = [
+    ("person", WaitParty::Person, "A person"),
+    ("agent", WaitParty::Agent, "An agent"),
+];
 
 /// A new delivery.
 #[derive(Debug, Clone, Args)]
@@ -254,8 +242,8 @@ pub(crate) struct VerdictArgs {
     pub(crate) id: DeliveryName,
 
     /// What it came to.
-    #[arg(value_enum)]
-    pub(crate) verdict: VerdictName,
+    #[arg(value_parser = verdict())]
+    pub(crate) verdict: Verdict,
 
     /// The head that was reviewed; another present head refuses the verdict.
     #[arg(long, value_name = "SHA")]
@@ -270,23 +258,18 @@ pub(crate) struct VerdictArgs {
     pub(crate) feedback: Option<String>,
 }
 
-/// [`Verdict`] on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum VerdictName {
-    /// The change is good.
-    Pass,
-    /// The change has to be worked on.
-    #[value(alias = "not_pass")]
-    NotPass,
-}
-
-impl From<VerdictName> for Verdict {
-    fn from(name: VerdictName) -> Self {
-        match name {
-            VerdictName::Pass => Self::Pass,
-            VerdictName::NotPass => Self::NotPass,
-        }
-    }
+/// What a review can come to, also by the word of the API.
+fn verdict() -> impl TypedValueParser<Value = Verdict> {
+    let words = [
+        PossibleValue::new("pass").help("The change is good"),
+        PossibleValue::new("not-pass")
+            .alias("not_pass")
+            .help("The change has to be worked on"),
+    ];
+    PossibleValuesParser::new(words).map(|word| match word == "pass" {
+        true => Verdict::Pass,
+        false => Verdict::NotPass,
+    })
 }
 
 /// A plan from outside.

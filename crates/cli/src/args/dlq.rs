@@ -1,29 +1,31 @@
 //! `gaffer dlq`.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
+use engine::dead_letters::DeadLetterQueue;
 
-use super::value;
+use super::value::{self, Word};
 
 /// What to do with dead letters.
 #[derive(Debug, Args)]
 pub(crate) struct DlqArgs {
     /// Which queue's.
-    #[arg(long, global = true, value_enum, value_name = "QUEUE", default_value_t = QueueName::Work)]
-    pub(crate) queue: QueueName,
+    #[arg(long, global = true, value_name = "QUEUE", default_value = "work", value_parser = value::one_of(&QUEUES))]
+    pub(crate) queue: DeadLetterQueue,
 
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: DlqCommand,
 }
 
-/// A queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum QueueName {
-    /// Wake-ups.
-    Work,
-    /// Ticks, which only a stack has.
-    Ticks,
-}
+/// The queues.
+const QUEUES: [Word<DeadLetterQueue>; 2] = [
+    ("work", DeadLetterQueue::Work, "Wake-ups"),
+    (
+        "ticks",
+        DeadLetterQueue::Ticks,
+        "Ticks, which only a stack has",
+    ),
+];
 
 /// What to do with dead letters.
 #[derive(Debug, Subcommand)]

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use domain::conversation::ConversationCursor;
 use domain::ids::{AgentName, BranchName, CommitSha, JobName, PlanId, RepoName, SessionId};
+use domain::policy::MergeMethod;
 use domain::priority::Priority;
 use domain::wake::Resume;
 use engine::job_state::STATES;
 use jiff::SignedDuration;
 use url::Url;
 
-use super::source::Method;
+use super::source::METHODS;
 use super::value;
 
 /// Where the running `gaffer up` is, and what to do.
@@ -176,8 +177,8 @@ pub(crate) struct MergeArgs {
     pub(crate) sha: Option<CommitSha>,
 
     /// How, if the source allows it.
-    #[arg(long, value_enum, value_name = "HOW")]
-    pub(crate) method: Option<Method>,
+    #[arg(long, value_name = "HOW", value_parser = value::one_of(&METHODS))]
+    pub(crate) method: Option<MergeMethod>,
 
     /// The first line of the commit; GitHub's own without one.
     #[arg(long, value_name = "TEXT", value_parser = value::words)]

@@ -1,13 +1,13 @@
 //! `gaffer pipeline` and `gaffer requirement`.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use client::wire::PIPELINES_LIMIT_MAX;
 use domain::ids::{ArtefactId, BranchName, PipelineId, RepoName};
 use domain::pipeline::{EntryPoint, Exchange, Implement};
 use jiff::SignedDuration;
 use url::Url;
 
-use super::value;
+use super::value::{self, Word};
 
 /// Most runs that a list shows, as clap counts.
 const LIMIT: i64 = PIPELINES_LIMIT_MAX as i64;
@@ -76,12 +76,12 @@ pub(crate) struct PipelineOnArgs {
     pub(crate) repo: RepoName,
 
     /// Who decides that a pull request of the exchange is merged [at first: human].
-    #[arg(long, value_enum, value_name = "WHO")]
-    pub(crate) exchange: Option<Decides>,
+    #[arg(long, value_name = "WHO", value_parser = value::one_of(&EXCHANGE))]
+    pub(crate) exchange: Option<Exchange>,
 
     /// Who decides that a requirement is implemented [at first: human].
-    #[arg(long, value_enum, value_name = "WHO")]
-    pub(crate) implement: Option<Decides>,
+    #[arg(long, value_name = "WHO", value_parser = value::one_of(&IMPLEMENT))]
+    pub(crate) implement: Option<Implement>,
 
     /// The branch that has the exchange [at first: jules].
     #[arg(long, value_name = "BRANCH")]
@@ -111,32 +111,17 @@ pub(crate) struct PipelineStartArgs {
     pub(crate) within: SignedDuration,
 }
 
-/// Who decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Decides {
-    /// A person does.
-    Human,
-    /// Gaffer does, by its checks.
-    Auto,
-}
+/// Who can decide that a pull request of the exchange is merged.
+const EXCHANGE: [Word<Exchange>; 2] = [
+    ("human", Exchange::Human, "A person does"),
+    ("auto", Exchange::Auto, "Gaffer does, by its checks"),
+];
 
-impl From<Decides> for Exchange {
-    fn from(who: Decides) -> Self {
-        match who {
-            Decides::Human => Self::Human,
-            Decides::Auto => Self::Auto,
-        }
-    }
-}
-
-impl From<Decides> for Implement {
-    fn from(who: Decides) -> Self {
-        match who {
-            Decides::Human => Self::Human,
-            Decides::Auto => Self::Auto,
-        }
-    }
-}
+/// Who can decide that a requirement is implemented.
+const IMPLEMENT: [Word<Implement>; 2] = [
+    ("human", Implement::Human, "A person does"),
+    ("auto", Implement::Auto, "Gaffer does, by its checks"),
+];
 
 /// Which run.
 #[derive(Debug, Clone, Args)]

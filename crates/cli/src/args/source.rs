@@ -2,13 +2,13 @@
 
 mod deliveries;
 
-use clap::{ArgAction, Args, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Subcommand};
 use domain::ids::{AccountName, AgentName, BranchName, RepoName};
 use domain::policy::{Answer, MergeMethod, MergePolicy, PlanApproval};
 use jiff::SignedDuration;
 use url::Url;
 
-use super::value;
+use super::value::{self, Word};
 
 pub(crate) use deliveries::DeliveryRuleArgs;
 
@@ -167,12 +167,12 @@ impl SetSourceArgs {
 #[command(next_help_heading = "What may be done without asking")]
 pub(crate) struct PolicyArgs {
     /// Who decides that a green pull request is merged [at first: human].
-    #[arg(long, value_enum, value_name = "WHO")]
-    pub(crate) merge: Option<Merge>,
+    #[arg(long, value_name = "WHO", value_parser = value::one_of(&MERGERS))]
+    pub(crate) merge: Option<MergePolicy>,
 
     /// Who approves plans [at first: human].
-    #[arg(long, value_enum, value_name = "WHO")]
-    pub(crate) plan_approval: Option<Approval>,
+    #[arg(long, value_name = "WHO", value_parser = value::one_of(&APPROVERS))]
+    pub(crate) plan_approval: Option<PlanApproval>,
 
     /// Who answers questions, and for how long it is their turn: `agent`, `nudge` (Gaffer asks the session to decide
     /// itself) or `human`. Given several times, they have their turns one after the other; only the last may do
@@ -181,18 +181,18 @@ pub(crate) struct PolicyArgs {
     pub(crate) answers: Option<Vec<Answer>>,
 
     /// How a pull request is merged [at first: squash].
-    #[arg(long, value_enum, value_name = "HOW")]
-    pub(crate) merge_method: Option<Method>,
+    #[arg(long, value_name = "HOW", value_parser = value::one_of(&METHODS))]
+    pub(crate) merge_method: Option<MergeMethod>,
 
     /// Another merge method that the approver of a merge may choose. Can be given several times; replaces those set
     /// before [at first: none].
     #[arg(
         long = "other-merge-method",
-        value_enum,
         value_name = "HOW",
+        value_parser = value::one_of(&METHODS),
         conflicts_with = "no_other_merge_methods"
     )]
-    pub(crate) other_merge_methods: Option<Vec<Method>>,
+    pub(crate) other_merge_methods: Option<Vec<MergeMethod>>,
 
     /// Merge by the usual method alone.
     #[arg(long)]
@@ -299,65 +299,43 @@ pub(crate) struct TimingArgs {
     pub(crate) pull_poll: Option<SignedDuration>,
 }
 
-/// [`MergePolicy`] on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Merge {
-    /// A person, or the agent on their behalf, approves one SHA.
-    Human,
-    /// Complete green evidence is enough.
-    OnGreen,
-    /// It is enough for the one pull request of a sprint; a person approves all others.
-    Integration,
-}
+/// Who can decide that a green pull request is merged.
+const MERGERS: [Word<MergePolicy>; 3] = [
+    (
+        "human",
+        MergePolicy::Human,
+        "A person, or the agent on their behalf, approves one SHA",
+    ),
+    (
+        "on-green",
+        MergePolicy::OnGreen,
+        "Complete green evidence is enough",
+    ),
+    (
+        "integration",
+        MergePolicy::Integration,
+        "It is enough for the one pull request of a sprint; a person approves all others",
+    ),
+];
 
-impl From<Merge> for MergePolicy {
-    fn from(merge: Merge) -> Self {
-        match merge {
-            Merge::Human => Self::Human,
-            Merge::OnGreen => Self::OnGreen,
-            Merge::Integration => Self::Integration,
-        }
-    }
-}
+/// Who can approve plans. No source can leave that to the delivery.
+const APPROVERS: [Word<PlanApproval>; 3] = [
+    ("auto", PlanApproval::Auto, "No one is asked"),
+    (
+        "agent",
+        PlanApproval::Agent,
+        "The job's agent is woken with the plan",
+    ),
+    ("human", PlanApproval::Human, "A person is shown the plan"),
+];
 
-/// [`PlanApproval`] on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Approval {
-    /// No one is asked.
-    Auto,
-    /// The job's agent is woken with the plan.
-    Agent,
-    /// A person is shown the plan.
-    Human,
-}
-
-impl From<Approval> for PlanApproval {
-    fn from(approval: Approval) -> Self {
-        match approval {
-            Approval::Auto => Self::Auto,
-            Approval::Agent => Self::Agent,
-            Approval::Human => Self::Human,
-        }
-    }
-}
-
-/// [`MergeMethod`] on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Method {
-    /// A merge commit.
-    Merge,
-    /// One commit with all changes.
-    Squash,
-    /// Each commit on top of the base.
-    Rebase,
-}
-
-impl From<Method> for MergeMethod {
-    fn from(method: Method) -> Self {
-        match method {
-            Method::Merge => Self::Merge,
-            Method::Squash => Self::Squash,
-            Method::Rebase => Self::Rebase,
-        }
-    }
-}
+/// How a pull request can be merged.
+pub(super) const METHODS: [Word<MergeMethod>; 3] = [
+    ("merge", MergeMethod::Merge, "A merge commit"),
+    ("squash", MergeMethod::Squash, "One commit with all changes"),
+    (
+        "rebase",
+        MergeMethod::Rebase,
+        "Each commit on top of the base",
+    ),
+];

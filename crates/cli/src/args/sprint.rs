@@ -1,13 +1,13 @@
 //! Options of `gaffer sprint`.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use client::wire::SPRINTS_LIMIT_MAX;
 use domain::ids::{PersonaName, RepoName, SprintNumber};
 use domain::sprint::{Integration, MEMBERS_MAX, NextSprint, Parallel};
 use jiff::SignedDuration;
 use url::Url;
 
-use super::value;
+use super::value::{self, Word};
 
 /// Most sprints that a list shows, as clap counts.
 const LIMIT: i64 = SPRINTS_LIMIT_MAX as i64;
@@ -101,12 +101,12 @@ pub(crate) struct SprintSetArgs {
     pub(crate) member_timeout: Option<SignedDuration>,
 
     /// Who starts the next sprint, at the end of one of which something was merged [at first: by-hand].
-    #[arg(long, value_enum, value_name = "WHO")]
-    pub(crate) next: Option<Next>,
+    #[arg(long, value_name = "WHO", value_parser = value::one_of(&NEXT))]
+    pub(crate) next: Option<NextSprint>,
 
     /// How what the members of a parallel sprint make is merged [at first: consolidated].
-    #[arg(long, value_enum, value_name = "HOW")]
-    pub(crate) integration: Option<Merges>,
+    #[arg(long, value_name = "HOW", value_parser = value::one_of(&INTEGRATION))]
+    pub(crate) integration: Option<Integration>,
 }
 
 /// How many members work at once.
@@ -124,41 +124,25 @@ fn at_once(typed: &str) -> Result<AtOnce, String> {
         .ok_or_else(|| format!("it has to be a number from 1 to {MEMBERS_MAX}, or `all`"))
 }
 
-/// Who starts the next sprint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Next {
-    /// A person or an agent does.
-    ByHand,
-    /// Gaffer does.
-    AtOnce,
-}
+/// Who can start the next sprint.
+const NEXT: [Word<NextSprint>; 2] = [
+    ("by-hand", NextSprint::ByHand, "A person or an agent does"),
+    ("at-once", NextSprint::AtOnce, "Gaffer does"),
+];
 
-impl From<Next> for NextSprint {
-    fn from(next: Next) -> Self {
-        match next {
-            Next::ByHand => Self::ByHand,
-            Next::AtOnce => Self::AtOnce,
-        }
-    }
-}
-
-/// How what the members make is merged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Merges {
-    /// Woven into one pull request.
-    Consolidated,
-    /// Each pull request by itself.
-    Individual,
-}
-
-impl From<Merges> for Integration {
-    fn from(merges: Merges) -> Self {
-        match merges {
-            Merges::Consolidated => Self::Consolidated,
-            Merges::Individual => Self::Individual,
-        }
-    }
-}
+/// How what the members make can be merged.
+const INTEGRATION: [Word<Integration>; 2] = [
+    (
+        "consolidated",
+        Integration::Consolidated,
+        "Woven into one pull request",
+    ),
+    (
+        "individual",
+        Integration::Individual,
+        "Each pull request by itself",
+    ),
+];
 
 /// `gaffer sprint start`.
 #[derive(Debug, Clone, Args)]

@@ -1,11 +1,11 @@
 //! `gaffer token`.
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 use domain::ids::{AgentName, PersonaName, TokenName};
 use domain::token::Scope;
 use jiff::SignedDuration;
 
-use super::value;
+use super::value::{self, Word};
 
 /// What to do with tokens of the HTTP API.
 #[derive(Debug, Subcommand)]
@@ -18,8 +18,8 @@ pub(crate) enum TokenCommand {
         /// Its name: a-z, 0-9 and `-`, a letter first.
         name: TokenName,
         /// Its scope.
-        #[arg(long, value_enum, value_name = "SCOPE", default_value_t = ScopeName::Write)]
-        scope: ScopeName,
+        #[arg(long, value_name = "SCOPE", default_value = "write", value_parser = value::one_of(&SCOPES))]
+        scope: Scope,
         /// How long it lasts; for ever without it.
         #[arg(long, value_name = "DURATION", value_parser = value::duration)]
         expires: Option<SignedDuration>,
@@ -43,23 +43,17 @@ pub(crate) enum TokenCommand {
     },
 }
 
-/// What a token allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ScopeName {
-    /// Looking at everything.
-    Read,
-    /// Also giving orders, and taking wakes.
-    Write,
-    /// Also taking over sessions of another Gaffer.
-    Admin,
-}
-
-impl From<ScopeName> for Scope {
-    fn from(name: ScopeName) -> Self {
-        match name {
-            ScopeName::Read => Self::Read,
-            ScopeName::Write => Self::Write,
-            ScopeName::Admin => Self::Admin,
-        }
-    }
-}
+/// What a token can allow.
+const SCOPES: [Word<Scope>; 3] = [
+    ("read", Scope::Read, "Looking at everything"),
+    (
+        "write",
+        Scope::Write,
+        "Also giving orders, and taking wakes",
+    ),
+    (
+        "admin",
+        Scope::Admin,
+        "Also taking over sessions of another Gaffer",
+    ),
+];

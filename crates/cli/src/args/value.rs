@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use agents::HostRule;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use domain::ids::ID_PREFIX_CHARS_MIN;
 use jiff::{SignedDuration, Span, SpanRelativeTo};
 use url::Url;
@@ -36,6 +37,24 @@ const EVENT_DIGITS: usize = 32;
 
 /// Notes by name.
 pub(crate) type Notes = serde_json::Map<String, serde_json::Value>;
+
+/// A word, the value that it stands for, and what the help says about it.
+pub(super) type Word<T> = (&'static str, T, &'static str);
+
+/// One of some words, for a value of a type that does not know clap.
+pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
+    words: &'static [Word<T>],
+) -> impl TypedValueParser<Value = T> {
+    let shown = words
+        .iter()
+        .map(|(word, _, meaning)| PossibleValue::new(*word).help(*meaning));
+    PossibleValuesParser::new(shown).try_map(move |typed| {
+        let found = words.iter().find(|(word, _, _)| *word == typed);
+        found
+            .map(|(_, value, _)| *value)
+            .ok_or("it is no known word")
+    })
+}
 
 /// A duration of at least a second.
 pub(crate) fn duration(text: &str) -> Result<SignedDuration, String> {
@@ -297,6 +316,21 @@ mod tests {
         for bad in ["", "/", "/etc", "a//b", "../x", "./x", "a\nb"] {
             assert!(path(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn words_are_read_as_their_values_and_told_with_their_meanings() {
+        const PACES: [Word<u8>; 2] = [("slow", 1, "With rests"), ("fast", 2, "Without any")];
+        let pace = clap::Arg::new("pace").value_parser(one_of(&PACES));
+        let mut command = clap::Command::new("walk").arg(pace);
+        let read = command.try_get_matches_from_mut(["walk", "fast"]).unwrap();
+        assert_eq!(read.get_one::<u8>("pace"), Some(&2));
+        let refused = command.try_get_matches_from_mut(["walk", "fest"]);
+        let told = refused.unwrap_err().to_string();
+        assert!(told.contains("[possible values: slow, fast]"), "{told}");
+        assert!(told.contains("'fast'"), "{told}");
+        let help = command.render_long_help().to_string();
+        assert!(help.contains("- fast: Without any"), "{help}");
     }
 
     #[test]

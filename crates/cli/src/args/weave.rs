@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use domain::ids::BranchName;
+use weave::weave::Order;
 
-use super::value;
+use super::value::{self, Word};
 
 /// `gaffer weave`.
 #[derive(Debug, Args)]
@@ -18,8 +19,8 @@ pub(crate) struct WeaveArgs {
     pub(crate) what: Vec<PathBuf>,
 
     /// In which order they are tried.
-    #[arg(long, value_enum, value_name = "ORDER", default_value = "planned")]
-    pub(crate) order: OrderArg,
+    #[arg(long, value_name = "ORDER", default_value = "planned", value_parser = value::one_of(&ORDERS))]
+    pub(crate) order: Order,
 
     /// The branch to weave pull requests into [default: the repository's default branch].
     #[arg(long, value_name = "BRANCH", conflicts_with = "local")]
@@ -58,11 +59,12 @@ pub(crate) struct WeaveArgs {
     pub(crate) github_app_id: Option<u64>,
 }
 
-/// In which order members are tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OrderArg {
-    /// Those that share no file first, then those that share the fewest.
-    Planned,
-    /// As they are given.
-    Given,
-}
+/// In which order members can be tried.
+const ORDERS: [Word<Order>; 2] = [
+    (
+        "planned",
+        Order::Planned,
+        "Those that share no file first, then those that share the fewest",
+    ),
+    ("given", Order::Given, "As they are given"),
+];

@@ -1,7 +1,6 @@
 //! The last step of `gaffer init`: adds the source, or compares it with the request.
 
 use anyhow::{Context, Result};
-use clap::ValueEnum;
 use domain::ids::{AgentName, BranchName, RepoName};
 use domain::policy::{MergePolicy, Source};
 use serde_json::Value;
@@ -10,7 +9,7 @@ use url::Url;
 use super::InitRun;
 use super::notes::InitNotes;
 use super::person::{self, Person};
-use crate::args::source::{AddSourceArgs, DeliveryRuleArgs, Merge, SourceCommand};
+use crate::args::source::{AddSourceArgs, DeliveryRuleArgs, SourceCommand};
 use crate::args::value::agent_url;
 use crate::error::Error;
 use crate::render::value;
@@ -151,7 +150,7 @@ pub(super) fn ask_agent(person: &mut Option<Box<dyn Person>>) -> Result<Option<U
     })
 }
 
-fn ask_merge(person: &mut Option<Box<dyn Person>>) -> Result<Option<Merge>> {
+fn ask_merge(person: &mut Option<Box<dyn Person>>) -> Result<Option<MergePolicy>> {
     let Some(person) = person else {
         return Ok(None);
     };
@@ -159,9 +158,11 @@ fn ask_merge(person: &mut Option<Box<dyn Person>>) -> Result<Option<Merge>> {
     let question = format!("Who merges green pull requests: {words} [human]");
     person::ask(person.as_mut(), &question, |answer| {
         if answer.is_empty() {
-            return Ok(Some(Merge::Human));
+            return Ok(Some(MergePolicy::Human));
         }
-        let odd = |_| Error::usage(format!("`{answer}` is none of {words}"), "type one of them");
-        Merge::from_str(answer, false).map(Some).map_err(odd)
+        let odd = || Error::usage(format!("`{answer}` is none of {words}"), "type one of them");
+        let mut all = MergePolicy::ALL.into_iter();
+        let meant = all.find(|policy| policy.word() == answer);
+        meant.map(Some).ok_or_else(odd)
     })
 }

@@ -24,7 +24,7 @@ pub(crate) async fn run(command: TokenCommand, here: &CommandContext) -> Result<
         } => {
             let backend = StoreAccess::load(here).await?.backend;
             let rights = Rights {
-                scope: scope.into(),
+                scope,
                 agent,
                 persona,
             };

@@ -20,11 +20,9 @@ pub(super) fn rules(before: &Rules, args: &DeliveryRuleArgs) -> Result<Rules, Er
             None if args.no_checkpoints => Checkpoints::none(),
             None => before.checkpoints.clone(),
         },
-        checkpoints_by: args
-            .checkpoints_by
-            .map_or(before.checkpoints_by, Into::into),
-        plan_by: args.plan_by.map_or(before.plan_by, Into::into),
-        review_by: args.review_by.map(Into::into).or(before.review_by),
+        checkpoints_by: args.checkpoints_by.unwrap_or(before.checkpoints_by),
+        plan_by: args.plan_by.unwrap_or(before.plan_by),
+        review_by: args.review_by.or(before.review_by),
         review_rounds: args.review_rounds.unwrap_or(before.review_rounds),
         attempts: args.attempts.unwrap_or(before.attempts),
         deploy: args.deploy.clone().unwrap_or_else(|| before.deploy.clone()),

@@ -11,7 +11,7 @@ use weave::tree::{BlobId, Changes, Mode, Tree};
 use weave::weave::{Start, Woven, needs};
 
 use super::show::{Named, WeaveReport};
-use super::{index_lines, order, too_much};
+use super::{index_lines, too_much};
 use crate::args::weave::WeaveArgs;
 use crate::error::Error;
 use crate::git::Git;
@@ -50,7 +50,7 @@ pub(super) fn weave(folder: &Path, args: &WeaveArgs) -> Result<WeaveReport> {
     ids.extend(starts);
     ids.extend(touched(&target, &members));
     let loaded = git.contents(&ids)?;
-    let woven = weave::weave::weave(start, &members, order(args.order), &loaded);
+    let woven = weave::weave::weave(start, &members, args.order, &loaded);
     let woven = woven.map_err(too_much)?;
     let changes = woven.tree.changes_since(&target);
     let written = if args.write {

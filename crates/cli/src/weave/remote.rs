@@ -14,7 +14,7 @@ use github::{Client, Reader, Writer};
 use weave::tree::{Entry, Mode};
 
 use super::show::{Named, RemoteWeave, WeaveReport};
-use super::{nothing_woven, order, too_much};
+use super::{nothing_woven, too_much};
 use crate::args::weave::WeaveArgs;
 use crate::context::CommandContext;
 use crate::error::Error;
@@ -35,7 +35,7 @@ pub(super) async fn weave(args: &WeaveArgs, here: &CommandContext) -> Result<Wea
         repo,
         base,
         numbers,
-        order: order(args.order),
+        order: args.order,
         known: BTreeMap::new(),
     };
     let weaver = Weaver {

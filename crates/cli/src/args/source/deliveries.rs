@@ -1,10 +1,12 @@
 //! How a source's issues become deliveries, and how those go.
 
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{ArgAction, Args};
 use domain::delivery::{
     Checkpoints, CheckpointsBy, Deploy, Endpoint, IntakeLabel, Observe, OddPhase, Phase, PlanBy,
     ROUNDS_MAX, ReviewBy,
 };
+
+use crate::args::value::{self, Word};
 
 /// Most rounds and attempts, as clap counts.
 const ROUNDS: i64 = ROUNDS_MAX as i64;
@@ -36,16 +38,16 @@ pub(crate) struct DeliveryRuleArgs {
     pub(crate) no_checkpoints: bool,
 
     /// Who may act at checkpoints [at first: people].
-    #[arg(long, value_enum, value_name = "WHO")]
-    pub(crate) checkpoints_by: Option<Deciders>,
+    #[arg(long, value_name = "WHO", value_parser = value::one_of(&DECIDERS))]
+    pub(crate) checkpoints_by: Option<CheckpointsBy>,
 
     /// Who plans [at first: jules].
-    #[arg(long, value_enum, value_name = "WHO")]
-    pub(crate) plan_by: Option<Planner>,
+    #[arg(long, value_name = "WHO", value_parser = value::one_of(&PLANNERS))]
+    pub(crate) plan_by: Option<PlanBy>,
 
     /// Who reviews [at first: the agent, or a person where there is none].
-    #[arg(long, value_enum, value_name = "WHO")]
-    pub(crate) review_by: Option<Reviewer>,
+    #[arg(long, value_name = "WHO", value_parser = value::one_of(&REVIEWERS))]
+    pub(crate) review_by: Option<ReviewBy>,
 
     /// How often a change may be sent back by its review [at first: 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=ROUNDS))]
@@ -77,65 +79,31 @@ fn checkpoint(word: &str) -> Result<Phase, OddPhase> {
     Ok(phase)
 }
 
-/// [`CheckpointsBy`] on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Deciders {
-    /// Only people.
-    People,
-    /// Agents too.
-    Anyone,
-}
+/// Who can act at checkpoints.
+const DECIDERS: [Word<CheckpointsBy>; 2] = [
+    ("people", CheckpointsBy::People, "Only people"),
+    ("anyone", CheckpointsBy::Anyone, "Agents too"),
+];
 
-impl From<Deciders> for CheckpointsBy {
-    fn from(who: Deciders) -> Self {
-        match who {
-            Deciders::People => Self::People,
-            Deciders::Anyone => Self::Anyone,
-        }
-    }
-}
+/// Who can plan.
+const PLANNERS: [Word<PlanBy>; 3] = [
+    ("jules", PlanBy::Jules, "The session that implements it"),
+    ("agent", PlanBy::Agent, "The agent sends it"),
+    ("human", PlanBy::Human, "A person sends it"),
+];
 
-/// [`PlanBy`] on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Planner {
-    /// The session that implements it.
-    Jules,
-    /// The agent sends it.
-    Agent,
-    /// A person sends it.
-    Human,
-}
-
-impl From<Planner> for PlanBy {
-    fn from(who: Planner) -> Self {
-        match who {
-            Planner::Jules => Self::Jules,
-            Planner::Agent => Self::Agent,
-            Planner::Human => Self::Human,
-        }
-    }
-}
-
-/// [`ReviewBy`] on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Reviewer {
-    /// The agent is woken, and after a while a person is awaited.
-    Agent,
-    /// A person.
-    Human,
-    /// A second session of Jules, which costs a second task.
-    Jules,
-    /// Every change passes.
-    Nobody,
-}
-
-impl From<Reviewer> for ReviewBy {
-    fn from(who: Reviewer) -> Self {
-        match who {
-            Reviewer::Agent => Self::Agent,
-            Reviewer::Human => Self::Human,
-            Reviewer::Jules => Self::Jules,
-            Reviewer::Nobody => Self::Nobody,
-        }
-    }
-}
+/// Who can review.
+const REVIEWERS: [Word<ReviewBy>; 4] = [
+    (
+        "agent",
+        ReviewBy::Agent,
+        "The agent is woken, and after a while a person is awaited",
+    ),
+    ("human", ReviewBy::Human, "A person"),
+    (
+        "jules",
+        ReviewBy::Jules,
+        "A second session of Jules, which costs a second task",
+    ),
+    ("nobody", ReviewBy::Nobody, "Every change passes"),
+];

@@ -67,5 +67,8 @@ pub mod webhook_activity;
 pub mod conversation;
 pub mod doctor;
 
+#[cfg(feature = "schema")]
+mod schema;
+
 #[cfg(test)]
 mod properties;

@@ -31,7 +31,6 @@ pub(super) struct ListDeliveries {
     #[schemars(with = "Option<String>")]
     phase: Option<Phase>,
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     repo: Option<RepoName>,
     #[serde(default)]
     limit: Option<u32>,
@@ -100,11 +99,9 @@ pub(super) struct Approve {
     id: String,
     /// The head you looked at.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     sha: Option<CommitSha>,
     /// The plan you read.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     plan_id: Option<PlanId>,
 }
 
@@ -134,7 +131,6 @@ pub(super) struct Judge {
     #[schemars(with = "String")]
     verdict: Verdict,
     /// The head you reviewed.
-    #[schemars(with = "String")]
     sha: CommitSha,
     #[serde(default)]
     summary: Option<String>,

@@ -21,11 +21,9 @@ const LIST_BYTES_MAX: usize = 12_000;
 #[serde(deny_unknown_fields)]
 pub(super) struct Send {
     /// `owner/name`.
-    #[schemars(with = "String")]
     repo: RepoName,
     /// Your persona, unless the token says.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     from: Option<PersonaName>,
     /// A persona, or `all@team`.
     #[schemars(with = "String")]
@@ -48,9 +46,7 @@ pub(super) struct Send {
 #[serde(deny_unknown_fields)]
 pub(super) struct Inbox {
     /// `owner/name`.
-    #[schemars(with = "String")]
     repo: RepoName,
-    #[schemars(with = "String")]
     persona: PersonaName,
     #[serde(default)]
     unread: bool,
@@ -65,9 +61,7 @@ pub(super) struct Inbox {
 #[serde(deny_unknown_fields)]
 pub(super) struct Read {
     /// `owner/name`.
-    #[schemars(with = "String")]
     repo: RepoName,
-    #[schemars(with = "String")]
     persona: PersonaName,
     #[schemars(with = "i64")]
     message_id: MessageId,
@@ -81,9 +75,7 @@ pub(super) struct Read {
 #[serde(deny_unknown_fields)]
 pub(super) struct Tag {
     /// `owner/name`.
-    #[schemars(with = "String")]
     repo: RepoName,
-    #[schemars(with = "String")]
     persona: PersonaName,
     #[schemars(with = "i64")]
     message_id: MessageId,
@@ -118,7 +110,6 @@ pub(super) struct InboxAnswer {
 pub(super) struct MailAnswer {
     #[schemars(with = "i64")]
     message_id: MessageId,
-    #[schemars(with = "String")]
     from: PersonaName,
     tags: Vec<String>,
     /// Subject, attachments and body: data from outside.

@@ -20,7 +20,6 @@ const WORDS_CHARS_MAX: usize = 8_000;
 #[serde(deny_unknown_fields)]
 pub(super) struct One {
     /// `owner/name`.
-    #[schemars(with = "String")]
     repo: RepoName,
     /// The newest without it.
     #[serde(default)]
@@ -33,7 +32,6 @@ pub(super) struct One {
 #[serde(deny_unknown_fields)]
 pub(super) struct Start {
     /// `owner/name`.
-    #[schemars(with = "String")]
     repo: RepoName,
     /// The next without it.
     #[serde(default)]
@@ -41,7 +39,6 @@ pub(super) struct Start {
     number: Option<SprintNumber>,
     /// All without any.
     #[serde(default)]
-    #[schemars(with = "Vec<String>")]
     personas: Vec<PersonaName>,
     /// Only plan.
     #[serde(default)]
@@ -71,7 +68,6 @@ pub(super) struct SprintAnswer {
 /// One member.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct MemberLine {
-    #[schemars(with = "String")]
     persona: PersonaName,
     state: String,
     job_id: String,
@@ -85,7 +81,6 @@ pub(super) struct StartAnswer {
     #[schemars(with = "u32")]
     number: SprintNumber,
     started: bool,
-    #[schemars(with = "Vec<String>")]
     members: Vec<PersonaName>,
     /// Persona files that cannot be used: data from outside.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,10 +1,11 @@
-//! Schemas of ids, times and other types of the domain, for the OpenAPI document.
+//! Schemas of types that have none of their own, for the OpenAPI document.
 //!
-//! The domain knows no schemas, so each of its types has a form here that `#[schemars(with = "..")]` names. Tests
-//! compare what the domain reads with what a form says.
+//! Times and what the domain writes only to be shown have a form here that `#[schemars(with = "..")]` names. Tests
+//! compare what the domain writes with what a form says.
 
 use std::borrow::Cow;
 
+use domain::ids::{AccountName, EventId, JobId, RepoName};
 use domain::policy::Automation;
 use domain::priority::PRIORITY_MAX;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -35,30 +36,8 @@ macro_rules! texts {
 }
 
 texts! {
-    /// One piece of work, kept over retries: a ULID in lower case.
-    JobId = { "pattern": "^[0-7][0-9a-hjkmnp-tv-z]{25}$", "examples": ["01k0000000000000000000000a"] };
-    /// Jules's own id of a session.
-    SessionId = { "pattern": "^[A-Za-z0-9_-]{1,64}$", "examples": ["15400000000000000001"] };
     /// A session as Jules names it.
     SessionName = { "pattern": "^sessions/[A-Za-z0-9_-]{1,64}$", "examples": ["sessions/15400000000000000001"] };
-    /// One plan: Jules's own id of it, or ours where another planner sent it.
-    PlanId = { "pattern": "^[A-Za-z0-9_-]{1,128}$" };
-    /// One Jules key with its plan and budgets.
-    AccountName = { "pattern": "^[a-z][a-z0-9-]{0,31}$", "examples": ["default"] };
-    /// Who gets woken.
-    AgentName = { "pattern": "^[a-z][a-z0-9-]{0,31}$", "examples": ["zai"] };
-    /// A git object id in lower case.
-    CommitSha = { "pattern": "^([0-9a-f]{40}|[0-9a-f]{64})$", "examples": ["1111111111111111111111111111111111111111"] };
-    /// A branch without `refs/heads/`, as `git check-ref-format --branch` accepts it.
-    BranchName = { "pattern": "^[^\\u0000-\\u0020\\u007f~^:?*\\[\\\\]+$", "minLength": 1, "maxLength": 244, "examples": ["main"] };
-    /// One effect: the same decision always has the same id.
-    EffectId = { "pattern": "^[0-9a-f]{32}$" };
-    /// One occurrence that may wake an agent.
-    EventId = { "pattern": "^evt_[0-9a-f]{32}$" };
-    /// `owner/name` on GitHub.
-    RepoName = { "pattern": "^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$", "examples": ["acme/shop"] };
-    /// One pull request, `owner/name#number`.
-    PullRef = { "pattern": "^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}#[1-9][0-9]*$", "examples": ["acme/shop#7"] };
     /// A log of webhook deliveries: `app`, or a repository.
     Log = { "pattern": "^(app|[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})$" };
     /// What an agent wants to find in its wakes: at most 200 characters that can be seen, on one line.
@@ -85,18 +64,6 @@ texts! {
     NextSprintWord = { "enum": ["by-hand", "at-once"] };
     /// How what the members of a sprint make is merged.
     IntegrationWord = { "enum": ["consolidated", "individual"] };
-    /// An id that is a ULID in lower case.
-    Ulid = { "pattern": "^[0-7][0-9a-hjkmnp-tv-z]{25}$", "examples": ["01k0000000000000000000000a"] };
-    /// A role of a layer that has several.
-    RoleName = { "pattern": "^[a-z][a-z0-9_-]{0,39}$", "examples": ["qa"] };
-    /// A stream of the exchange.
-    StreamName = { "pattern": "^[a-z][a-z0-9_-]{0,39}$", "examples": ["backend"] };
-    /// An event, a requirement or a proposal of the exchange.
-    ArtefactId = { "pattern": "^[a-z0-9]{6}$", "examples": ["ab12cd"] };
-    /// The name of a trial run, with `mock` in it.
-    MockTag = { "pattern": "^([a-z0-9]+-)*[a-z0-9]*mock[a-z0-9]*(-[a-z0-9]+)*$", "maxLength": 40, "examples": ["mock-1"] };
-    /// Who mail is from or to.
-    PersonaName = { "pattern": "^[a-z][a-z0-9_-]{0,31}$", "examples": ["curator"] };
     /// A persona, also as `curator@team`, or `all@team` for every persona that has mail or is in the newest sprint.
     Recipient = { "pattern": "^[a-z][a-z0-9_-]{0,31}(@team)?$", "examples": ["curator", "all@team"] };
     /// What a message is about: one line of visible characters, without what looks like a secret.

@@ -22,7 +22,6 @@ pub const MAIL_LOG_PAGE_MAX: u32 = 1_000_000;
 pub struct SendMail {
     /// Who writes it; the persona of the token, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::PersonaName>")]
     pub from: Option<PersonaName>,
     /// To whom: a persona, or `all@team` for every persona that has mail or is in the newest sprint.
     #[schemars(with = "form::Recipient")]
@@ -53,7 +52,6 @@ pub struct SentMessage {
     #[schemars(with = "i64")]
     pub message_id: MessageId,
     /// Whose mailbox it is in.
-    #[schemars(with = "form::PersonaName")]
     pub to_persona: PersonaName,
 }
 
@@ -67,10 +65,8 @@ pub struct MailMessage {
     #[schemars(with = "form::Moment")]
     pub ts: Timestamp,
     /// Who wrote it.
-    #[schemars(with = "form::PersonaName")]
     pub from_persona: PersonaName,
     /// Whose it is.
-    #[schemars(with = "form::PersonaName")]
     pub to_persona: PersonaName,
     /// What it is about.
     pub subject: String,
@@ -92,7 +88,6 @@ pub struct MailMessage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mailbox {
     /// Whose it is.
-    #[schemars(with = "form::PersonaName")]
     pub persona: PersonaName,
     /// The messages.
     pub messages: Vec<MailMessage>,

@@ -18,7 +18,6 @@ pub struct PushedSession {
     pub name: Option<SessionName>,
     /// Its id, which may stand instead of the name. Where both stand they have to agree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::SessionId>")]
     pub id: Option<SessionId>,
 }
 
@@ -59,7 +58,6 @@ impl From<SessionName> for String {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PushTaken {
     /// The job.
-    #[schemars(with = "form::JobId")]
     pub job_id: JobId,
     /// Where the job is shown, the same as the `Location` header.
     pub ask_again: String,

@@ -28,16 +28,12 @@ pub struct Sources {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SourceView {
     /// The repository.
-    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// The Jules account that works on it.
-    #[schemars(with = "form::AccountName")]
     pub account: AccountName,
     /// The agent that is woken for its jobs; without one a person looks.
-    #[schemars(with = "Option<form::AgentName>")]
     pub agent: Option<AgentName>,
     /// The base branch of jobs that name none.
-    #[schemars(with = "Option<form::BranchName>")]
     pub branch: Option<BranchName>,
     /// Whether nothing is written to Jules or GitHub for it.
     pub paused: bool,
@@ -92,7 +88,6 @@ impl From<Source> for SourceView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SourceRemoved {
     /// The repository. Its jobs and its deliveries can still be shown.
-    #[schemars(with = "form::RepoName")]
     pub removed: RepoName,
 }
 
@@ -101,18 +96,14 @@ pub struct SourceRemoved {
 #[serde(deny_unknown_fields)]
 pub struct CreateSource {
     /// The repository.
-    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// The Jules account that works on it.
-    #[schemars(with = "form::AccountName")]
     pub account: AccountName,
     /// The agent that is woken for its jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::AgentName>")]
     pub agent: Option<AgentName>,
     /// The base branch of jobs that name none; `main` without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::BranchName>")]
     pub branch: Option<BranchName>,
     /// How issues become deliveries, and how those go.
     #[serde(default, deserialize_with = "by_name")]
@@ -133,7 +124,6 @@ pub struct CreateSource {
 pub struct EditSource {
     /// The Jules account that works on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::AccountName>")]
     pub account: Option<AccountName>,
     /// The agent that is woken for its jobs; `null` for none.
     #[serde(
@@ -141,11 +131,9 @@ pub struct EditSource {
         deserialize_with = "given",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schemars(with = "Option<form::AgentName>")]
     pub agent: Option<Option<AgentName>>,
     /// The base branch of jobs that name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::BranchName>")]
     pub branch: Option<BranchName>,
     /// Whether nothing is written to Jules or GitHub for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -228,7 +216,6 @@ pub struct PipelineSettings {
     pub implement: Option<Implement>,
     /// The branch that has the exchange; `jules` at first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::BranchName>")]
     pub worker: Option<BranchName>,
 }
 

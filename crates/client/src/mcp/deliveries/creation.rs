@@ -17,7 +17,6 @@ use crate::{Answer, Client};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct Create {
-    #[schemars(with = "String")]
     repo: RepoName,
     /// The title without it.
     #[serde(default)]

@@ -17,7 +17,6 @@ pub const ISSUE_NUMBER_MAX: u64 = u32::MAX as u64;
 #[serde(deny_unknown_fields)]
 pub struct CreateDelivery {
     /// The repository; it has to be a source.
-    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// The number of the issue; without one, `summary` says what is wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,11 +56,9 @@ pub struct StartDelivery {}
 pub struct ApproveDelivery {
     /// The reviewed head, at the review checkpoint: another present head refuses the approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::CommitSha>")]
     pub sha: Option<CommitSha>,
     /// The plan that was read; another one is not approved in its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::PlanId>")]
     pub plan_id: Option<PlanId>,
 }
 
@@ -104,7 +101,6 @@ pub struct FixDelivery {
 #[serde(deny_unknown_fields)]
 pub struct CollectRequest {
     /// The session, in Jules's spelling.
-    #[schemars(with = "form::SessionId")]
     pub session_id: SessionId,
 }
 
@@ -134,7 +130,6 @@ pub struct VerdictRequest {
     #[schemars(with = "form::Verdict")]
     pub verdict: Verdict,
     /// The reviewed head; another present head refuses the verdict.
-    #[schemars(with = "form::CommitSha")]
     pub sha: CommitSha,
     /// In a few words.
     #[serde(default, skip_serializing_if = "Option::is_none")]

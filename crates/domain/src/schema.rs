@@ -1,0 +1,148 @@
+//! JSON schemas of ids, for the documents that `client` makes of its types: only its feature `schema` builds them.
+//!
+//! A definition has the words that the documents show, which tell what a caller may write and not how it is checked.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use crate::ids::{
+    AccountName, AgentName, ArtefactId, BranchName, CommitSha, DeliveryId, EffectId, EventId,
+    JobId, PersonaName, PipelineId, PlanId, PullRef, RepoName, RoleName, RunId, SessionId,
+    StreamName,
+};
+use crate::pipeline::MockTag;
+
+/// Gives types a definition each: its words, its name where that is not the type's, the JSON type, and the rules.
+macro_rules! defined {
+    (@name $named:ident) => {
+        stringify!($named)
+    };
+    (@name $named:ident $name:ident) => {
+        stringify!($name)
+    };
+    ($($(#[doc = $doc:literal])* $named:ident $(as $name:ident)?: $kind:ident $rules:tt;)*) => {$(
+        impl JsonSchema for $named {
+            fn schema_name() -> Cow<'static, str> {
+                defined!(@name $named $($name)?).into()
+            }
+
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                let words = concat!($($doc, "\n"),*);
+                definition(generator, stringify!($kind), words, json_schema!($rules))
+            }
+        }
+    )*};
+}
+
+/// The definition of a type. Where definitions are repeated in each place that refers to them, it is the JSON type alone.
+fn definition(generator: &SchemaGenerator, kind: &str, words: &str, mut rules: Schema) -> Schema {
+    if generator.settings().inline_subschemas {
+        return json_schema!({ "type": kind });
+    }
+    rules.insert("type".to_owned(), kind.into());
+    rules.insert("description".to_owned(), words.trim().into());
+    rules
+}
+
+/// Shows types as the plain ones that they are written as.
+macro_rules! plain {
+    ($($named:ident: $plain:ty;)*) => {$(
+        impl JsonSchema for $named {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                <$plain>::schema_name()
+            }
+
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                <$plain>::json_schema(generator)
+            }
+        }
+    )*};
+}
+
+defined! {
+    /// One piece of work, kept over retries: a ULID in lower case.
+    JobId: string { "pattern": "^[0-7][0-9a-hjkmnp-tv-z]{25}$", "examples": ["01k0000000000000000000000a"] };
+    /// Jules's own id of a session.
+    SessionId: string { "pattern": "^[A-Za-z0-9_-]{1,64}$", "examples": ["15400000000000000001"] };
+    /// One plan: Jules's own id of it, or ours where another planner sent it.
+    PlanId: string { "pattern": "^[A-Za-z0-9_-]{1,128}$" };
+    /// One Jules key with its plan and budgets.
+    AccountName: string { "pattern": "^[a-z][a-z0-9-]{0,31}$", "examples": ["default"] };
+    /// Who gets woken.
+    AgentName: string { "pattern": "^[a-z][a-z0-9-]{0,31}$", "examples": ["zai"] };
+    /// A git object id in lower case.
+    CommitSha: string { "pattern": "^([0-9a-f]{40}|[0-9a-f]{64})$", "examples": ["1111111111111111111111111111111111111111"] };
+    /// A branch without `refs/heads/`, as `git check-ref-format --branch` accepts it.
+    BranchName: string { "pattern": "^[^\\u0000-\\u0020\\u007f~^:?*\\[\\\\]+$", "minLength": 1, "maxLength": 244, "examples": ["main"] };
+    /// One effect: the same decision always has the same id.
+    EffectId: string { "pattern": "^[0-9a-f]{32}$" };
+    /// One occurrence that may wake an agent.
+    EventId: string { "pattern": "^evt_[0-9a-f]{32}$" };
+    /// `owner/name` on GitHub.
+    RepoName: string { "pattern": "^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$", "examples": ["acme/shop"] };
+    /// One pull request, `owner/name#number`.
+    PullRef: string { "pattern": "^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}#[1-9][0-9]*$", "examples": ["acme/shop#7"] };
+    /// An id that is a ULID in lower case.
+    PipelineId as Ulid: string { "pattern": "^[0-7][0-9a-hjkmnp-tv-z]{25}$", "examples": ["01k0000000000000000000000a"] };
+    /// A role of a layer that has several.
+    RoleName: string { "pattern": "^[a-z][a-z0-9_-]{0,39}$", "examples": ["qa"] };
+    /// A stream of the exchange.
+    StreamName: string { "pattern": "^[a-z][a-z0-9_-]{0,39}$", "examples": ["backend"] };
+    /// An event, a requirement or a proposal of the exchange.
+    ArtefactId: string { "pattern": "^[a-z0-9]{6}$", "examples": ["ab12cd"] };
+    /// The name of a trial run, with `mock` in it.
+    MockTag: string { "pattern": "^([a-z0-9]+-)*[a-z0-9]*mock[a-z0-9]*(-[a-z0-9]+)*$", "maxLength": 40, "examples": ["mock-1"] };
+    /// Who mail is from or to.
+    PersonaName: string { "pattern": "^[a-z][a-z0-9_-]{0,31}$", "examples": ["curator"] };
+}
+
+plain! {
+    DeliveryId: String;
+    RunId: String;
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::DeserializeOwned;
+    use serde_json::Value;
+
+    use super::*;
+
+    /// What a definition shows as valid is read.
+    fn reads_its_examples<T: JsonSchema + DeserializeOwned>() {
+        let schema = SchemaGenerator::default().into_root_schema_for::<T>();
+        let shown = ["examples", "enum"].into_iter();
+        let shown: Vec<&Value> = shown
+            .filter_map(|word| schema.get(word)?.as_array())
+            .flatten()
+            .collect();
+        assert!(!shown.is_empty(), "{schema:?}");
+        for value in shown {
+            let read = serde_json::from_value::<T>(value.clone());
+            assert!(read.is_ok(), "{value}");
+        }
+    }
+
+    #[test]
+    fn ids_are_read_as_their_definitions_show_them() {
+        reads_its_examples::<JobId>();
+        reads_its_examples::<SessionId>();
+        reads_its_examples::<AccountName>();
+        reads_its_examples::<AgentName>();
+        reads_its_examples::<CommitSha>();
+        reads_its_examples::<BranchName>();
+        reads_its_examples::<RepoName>();
+        reads_its_examples::<PullRef>();
+        reads_its_examples::<PipelineId>();
+        reads_its_examples::<RoleName>();
+        reads_its_examples::<StreamName>();
+        reads_its_examples::<ArtefactId>();
+        reads_its_examples::<MockTag>();
+        reads_its_examples::<PersonaName>();
+    }
+}

@@ -1,4 +1,4 @@
-//! JSON schemas of ids, for the documents that `client` makes of its types: only its feature `schema` builds them.
+//! JSON schemas of ids and of other single values, for the documents that `client` makes of its types (feature `schema`).
 //!
 //! A definition has the words that the documents show, which tell what a caller may write and not how it is checked.
 
@@ -7,11 +7,16 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::ids::{
-    AccountName, AgentName, ArtefactId, BranchName, CommitSha, DeliveryId, EffectId, EventId,
-    JobId, PersonaName, PipelineId, PlanId, PullRef, RepoName, RoleName, RunId, SessionId,
-    StreamName,
+    AccountName, AgentName, ArtefactId, Attachment, BranchName, CommitSha, DeliveryId, EffectId,
+    EventId, JobId, MailBody, MailTag, MessageId, PersonaName, PipelineId, PlanId, PullRef,
+    RepoName, RoleName, RunId, SessionId, SprintNumber, StreamName, Subject,
 };
+use crate::mail::Recipient;
 use crate::pipeline::MockTag;
+use crate::priority::{PRIORITY_MAX, Priority};
+use crate::redelivery::Log;
+use crate::wake::Resume;
+use crate::web_page::WebPage;
 
 /// Gives types a definition each: its words, its name where that is not the type's, the JSON type, and the rules.
 macro_rules! defined {
@@ -99,11 +104,32 @@ defined! {
     MockTag: string { "pattern": "^([a-z0-9]+-)*[a-z0-9]*mock[a-z0-9]*(-[a-z0-9]+)*$", "maxLength": 40, "examples": ["mock-1"] };
     /// Who mail is from or to.
     PersonaName: string { "pattern": "^[a-z][a-z0-9_-]{0,31}$", "examples": ["curator"] };
+    /// A persona, also as `curator@team`, or `all@team` for every persona that has mail or is in the newest sprint.
+    Recipient: string { "pattern": "^[a-z][a-z0-9_-]{0,31}(@team)?$", "examples": ["curator", "all@team"] };
+    /// What a message is about: one line of visible characters, without what looks like a secret.
+    Subject: string { "minLength": 1, "maxLength": 200, "pattern": "\\S", "examples": ["Conflict in PR #102"] };
+    /// What a message says: at most 16,000 bytes as JSON, without what looks like a secret.
+    MailBody: string { "maxLength": 16000 };
+    /// An address with https, without a user.
+    Attachment: string { "pattern": "^https://[^\\s]+$", "maxLength": 1000, "examples": ["https://github.com/acme/shop/pull/7.patch"] };
+    /// A word on a message.
+    MailTag: string { "pattern": "^[A-Za-z0-9_-]{1,40}$", "examples": ["needs-action"] };
+    /// The number of a sprint of a repository.
+    SprintNumber: integer { "minimum": 1, "maximum": u32::MAX, "examples": [50] };
+    /// How much a job matters; 9 goes first.
+    Priority: integer { "minimum": 0, "maximum": PRIORITY_MAX };
+    /// A log of webhook deliveries: `app`, or a repository.
+    Log: string { "pattern": "^(app|[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})$" };
+    /// What an agent wants to find in its wakes: at most 200 characters that can be seen, on one line.
+    Resume: string { "minLength": 1, "maxLength": 200, "pattern": "\\S" };
+    /// The address of a page: https, plain characters, at most 200 of them.
+    WebPage as PageAddress: string { "pattern": "^https?://[^\\s\"'`<>\\\\^{|}]+$", "maxLength": 200, "examples": ["https://example.com/issues/7"] };
 }
 
 plain! {
     DeliveryId: String;
     RunId: String;
+    MessageId: i64;
 }
 
 #[cfg(test)]
@@ -129,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_read_as_their_definitions_show_them() {
+    fn values_are_read_as_their_definitions_show_them() {
         reads_its_examples::<JobId>();
         reads_its_examples::<SessionId>();
         reads_its_examples::<AccountName>();
@@ -144,5 +170,11 @@ mod tests {
         reads_its_examples::<ArtefactId>();
         reads_its_examples::<MockTag>();
         reads_its_examples::<PersonaName>();
+        reads_its_examples::<Recipient>();
+        reads_its_examples::<Subject>();
+        reads_its_examples::<Attachment>();
+        reads_its_examples::<MailTag>();
+        reads_its_examples::<SprintNumber>();
+        reads_its_examples::<WebPage>();
     }
 }

@@ -53,7 +53,6 @@ pub(super) struct CreateJobArgs {
     pub(super) agent: Option<AgentName>,
     /// 0 to 9; 9 goes first.
     #[serde(default)]
-    #[schemars(with = "Option<u8>")]
     pub(super) priority: Option<Priority>,
     /// The same key is carried out once.
     #[serde(default)]

@@ -26,15 +26,11 @@ pub(super) struct Send {
     #[serde(default)]
     from: Option<PersonaName>,
     /// A persona, or `all@team`.
-    #[schemars(with = "String")]
     to: Recipient,
-    #[schemars(with = "String")]
     subject: Subject,
-    #[schemars(with = "String")]
     body: MailBody,
     /// https addresses.
     #[serde(default)]
-    #[schemars(with = "Vec<String>")]
     attachments: Vec<Attachment>,
     /// The same key is carried out once.
     #[serde(default)]
@@ -52,7 +48,6 @@ pub(super) struct Inbox {
     unread: bool,
     /// Only behind this message.
     #[serde(default)]
-    #[schemars(with = "Option<i64>")]
     after: Option<MessageId>,
 }
 
@@ -63,7 +58,6 @@ pub(super) struct Read {
     /// `owner/name`.
     repo: RepoName,
     persona: PersonaName,
-    #[schemars(with = "i64")]
     message_id: MessageId,
     /// Do not mark it read.
     #[serde(default)]
@@ -77,9 +71,7 @@ pub(super) struct Tag {
     /// `owner/name`.
     repo: RepoName,
     persona: PersonaName,
-    #[schemars(with = "i64")]
     message_id: MessageId,
-    #[schemars(with = "String")]
     tag: MailTag,
     /// Take it off.
     #[serde(default)]
@@ -89,7 +81,6 @@ pub(super) struct Tag {
 /// Messages that were sent.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SentAnswer {
-    #[schemars(with = "Vec<i64>")]
     message_ids: Vec<MessageId>,
 }
 
@@ -100,7 +91,6 @@ pub(super) struct InboxAnswer {
     words: String,
     /// The last in this list, for `after`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<i64>")]
     last: Option<MessageId>,
     more: bool,
 }
@@ -108,7 +98,6 @@ pub(super) struct InboxAnswer {
 /// A message.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct MailAnswer {
-    #[schemars(with = "i64")]
     message_id: MessageId,
     from: PersonaName,
     tags: Vec<String>,

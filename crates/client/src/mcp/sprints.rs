@@ -23,7 +23,6 @@ pub(super) struct One {
     repo: RepoName,
     /// The newest without it.
     #[serde(default)]
-    #[schemars(with = "Option<u32>")]
     number: Option<SprintNumber>,
 }
 
@@ -35,7 +34,6 @@ pub(super) struct Start {
     repo: RepoName,
     /// The next without it.
     #[serde(default)]
-    #[schemars(with = "Option<u32>")]
     number: Option<SprintNumber>,
     /// All without any.
     #[serde(default)]
@@ -48,7 +46,6 @@ pub(super) struct Start {
 /// A sprint.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SprintAnswer {
-    #[schemars(with = "u32")]
     number: SprintNumber,
     state: String,
     /// The one pull request.
@@ -78,7 +75,6 @@ pub(super) struct MemberLine {
 /// A sprint that was started or planned.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct StartAnswer {
-    #[schemars(with = "u32")]
     number: SprintNumber,
     started: bool,
     members: Vec<PersonaName>,
@@ -99,7 +95,6 @@ pub(super) struct StartAnswer {
 /// A sprint after an order.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SprintState {
-    #[schemars(with = "u32")]
     number: SprintNumber,
     state: String,
 }

@@ -67,7 +67,6 @@ pub struct DeliveryCard {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull_request: Option<PullRef>,
     /// How much it matters, from 0 to 9.
-    #[schemars(with = "form::Priority")]
     pub priority: Priority,
     /// When it was created.
     #[schemars(with = "form::Moment")]

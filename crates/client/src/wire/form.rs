@@ -38,12 +38,6 @@ macro_rules! texts {
 texts! {
     /// A session as Jules names it.
     SessionName = { "pattern": "^sessions/[A-Za-z0-9_-]{1,64}$", "examples": ["sessions/15400000000000000001"] };
-    /// A log of webhook deliveries: `app`, or a repository.
-    Log = { "pattern": "^(app|[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})$" };
-    /// What an agent wants to find in its wakes: at most 200 characters that can be seen, on one line.
-    Resume = { "minLength": 1, "maxLength": 200, "pattern": "\\S" };
-    /// The address of a page: https, plain characters, at most 200 of them.
-    PageAddress = { "pattern": "^https?://[^\\s\"'`<>\\\\^{|}]+$", "maxLength": 200, "examples": ["https://example.com/issues/7"] };
     /// The last phase of a delivery before it closes.
     EndpointWord = { "enum": ["plan", "implement", "review", "verify", "deploy", "observe"] };
     /// A phase after which a person is awaited.
@@ -64,34 +58,8 @@ texts! {
     NextSprintWord = { "enum": ["by-hand", "at-once"] };
     /// How what the members of a sprint make is merged.
     IntegrationWord = { "enum": ["consolidated", "individual"] };
-    /// A persona, also as `curator@team`, or `all@team` for every persona that has mail or is in the newest sprint.
-    Recipient = { "pattern": "^[a-z][a-z0-9_-]{0,31}(@team)?$", "examples": ["curator", "all@team"] };
-    /// What a message is about: one line of visible characters, without what looks like a secret.
-    Subject = { "minLength": 1, "maxLength": 200, "pattern": "\\S", "examples": ["Conflict in PR #102"] };
-    /// What a message says: at most 16,000 bytes as JSON, without what looks like a secret.
-    MailBody = { "maxLength": 16000 };
-    /// An address with https, without a user.
-    Attachment = { "pattern": "^https://[^\\s]+$", "maxLength": 1000, "examples": ["https://github.com/acme/shop/pull/7.patch"] };
-    /// A word on a message.
-    MailTag = { "pattern": "^[A-Za-z0-9_-]{1,40}$", "examples": ["needs-action"] };
     /// A moment, in UTC.
     Moment = { "format": "date-time", "examples": ["2026-03-01T12:00:00Z"] };
-}
-
-/// How much a job matters; 9 goes first.
-pub(super) struct Priority;
-
-impl JsonSchema for Priority {
-    fn schema_name() -> Cow<'static, str> {
-        "Priority".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "How much a job matters; 9 goes first.",
-            "type": "integer", "minimum": 0, "maximum": PRIORITY_MAX,
-        })
-    }
 }
 
 /// Settings of a source, by their names.
@@ -106,22 +74,6 @@ impl JsonSchema for Settings {
         json_schema!({
             "description": "Settings of a source, by their names. `gaffer source set --help` tells what each means.",
             "type": "object", "additionalProperties": true,
-        })
-    }
-}
-
-/// The number of a sprint of a repository.
-pub(super) struct SprintNumber;
-
-impl JsonSchema for SprintNumber {
-    fn schema_name() -> Cow<'static, str> {
-        "SprintNumber".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "The number of a sprint of a repository.",
-            "type": "integer", "minimum": 1, "maximum": u32::MAX, "examples": [50],
         })
     }
 }

@@ -33,11 +33,9 @@ pub struct CreateJob {
     pub agent: Option<AgentName>,
     /// What the agent wants to find in the wakes of this job, as `resume`; 1 to 200 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::Resume>")]
     pub resume: Option<Resume>,
     /// How much it matters, from 0 to 9; 9 goes first, and 5 is meant without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::Priority>")]
     pub priority: Option<Priority>,
     /// Further terms: a text, a list of texts, or named ones. `title`, `priority`, `require_plan_approval` and
     /// `automation_mode` are obeyed; the others are appended to the prompt.
@@ -84,7 +82,6 @@ pub struct JobView {
     pub agent: Option<AgentName>,
     /// How much it matters, from 0 to 9.
     #[serde(default)]
-    #[schemars(with = "form::Priority")]
     pub priority: Priority,
     /// Whether its plans wait for an approval whatever its source says.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

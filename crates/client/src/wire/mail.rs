@@ -24,17 +24,13 @@ pub struct SendMail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<PersonaName>,
     /// To whom: a persona, or `all@team` for every persona that has mail or is in the newest sprint.
-    #[schemars(with = "form::Recipient")]
     pub to: Recipient,
     /// What it is about: one line.
-    #[schemars(with = "form::Subject")]
     pub subject: Subject,
     /// What it says: at most 16,000 bytes as JSON.
-    #[schemars(with = "form::MailBody")]
     pub body: MailBody,
     /// Addresses with https, at most ten.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<form::Attachment>")]
     pub attachments: Vec<Attachment>,
 }
 
@@ -49,7 +45,6 @@ pub struct MailSent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SentMessage {
     /// Its number.
-    #[schemars(with = "i64")]
     pub message_id: MessageId,
     /// Whose mailbox it is in.
     pub to_persona: PersonaName,
@@ -59,7 +54,6 @@ pub struct SentMessage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MailMessage {
     /// Its number.
-    #[schemars(with = "i64")]
     pub message_id: MessageId,
     /// When it was sent.
     #[schemars(with = "form::Moment")]
@@ -105,7 +99,6 @@ pub struct MarkMail {}
 #[serde(deny_unknown_fields)]
 pub struct TagMail {
     /// The tag.
-    #[schemars(with = "form::MailTag")]
     pub tag: MailTag,
     /// Whether it is taken off.
     #[serde(default)]

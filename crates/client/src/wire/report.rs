@@ -144,7 +144,6 @@ pub struct UnreadIssuesView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryLogView {
     /// The log: `app` or a repository.
-    #[schemars(with = "form::Log")]
     pub log: Log,
     /// When it was last read.
     #[schemars(with = "Option<form::Moment>")]

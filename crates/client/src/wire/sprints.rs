@@ -19,7 +19,6 @@ pub const SPRINTS_LIMIT_MAX: u32 = 200;
 pub struct StartSprint {
     /// Its number; the next one without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::SprintNumber>")]
     pub number: Option<SprintNumber>,
     /// Who takes part; every persona that starts with a sprint without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -49,7 +48,6 @@ pub struct SprintPlanView {
     /// The repository.
     pub repo: RepoName,
     /// Its number.
-    #[schemars(with = "form::SprintNumber")]
     pub number: SprintNumber,
     /// The branch that everything goes to.
     pub target: BranchName,
@@ -92,7 +90,6 @@ pub struct SprintView {
     /// The repository.
     pub repo: RepoName,
     /// Its number.
-    #[schemars(with = "form::SprintNumber")]
     pub number: SprintNumber,
     /// `working`, `integrating`, `fixing`, `verifying`, `done`, `partially_done` or `aborted`.
     pub state: String,
@@ -177,7 +174,6 @@ pub struct SprintGlimpse {
     /// The repository.
     pub repo: RepoName,
     /// Its number.
-    #[schemars(with = "form::SprintNumber")]
     pub number: SprintNumber,
     /// How far it is.
     pub state: String,
@@ -288,7 +284,6 @@ pub struct PlaceView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SprintWhy {
     /// The sprint.
-    #[schemars(with = "form::SprintNumber")]
     pub number: SprintNumber,
     /// How far it is.
     pub state: String,

@@ -45,7 +45,6 @@ struct CreateRef {
     kind: RefType,
     label: String,
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     url: Option<WebPage>,
 }
 

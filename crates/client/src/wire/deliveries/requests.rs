@@ -41,7 +41,6 @@ pub struct CreateDelivery {
     pub refs: Vec<RefRequest>,
     /// How much it matters, from 0 to 9; 9 goes first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::Priority>")]
     pub priority: Option<Priority>,
 }
 
@@ -199,7 +198,6 @@ pub struct EditDelivery {
     pub acceptance_criteria: Option<Vec<String>>,
     /// How much it matters, from 0 to 9; 9 goes first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::Priority>")]
     pub priority: Option<Priority>,
     /// References to add: an `output` replaces the one of its type.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -222,6 +220,5 @@ pub struct RefRequest {
     pub label: String,
     /// Its page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::PageAddress>")]
     pub url: Option<WebPage>,
 }

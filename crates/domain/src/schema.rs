@@ -1,4 +1,4 @@
-//! JSON schemas of ids and of other single values, for the documents that `client` makes of its types (feature `schema`).
+//! JSON schemas of ids, words and other single values, for the documents that `client` makes of its types (feature `schema`).
 //!
 //! A definition has the words that the documents show, which tell what a caller may write and not how it is checked.
 
@@ -6,15 +6,21 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
+use crate::delivery::{
+    Checkpoints, CheckpointsBy, Deploy, Endpoint, IntakeLabel, Observe, Phase, PlanBy, RefRole,
+    RefType, ReviewBy, Verdict,
+};
 use crate::ids::{
     AccountName, AgentName, ArtefactId, Attachment, BranchName, CommitSha, DeliveryId, EffectId,
     EventId, JobId, MailBody, MailTag, MessageId, PersonaName, PipelineId, PlanId, PullRef,
     RepoName, RoleName, RunId, SessionId, SprintNumber, StreamName, Subject,
 };
 use crate::mail::Recipient;
-use crate::pipeline::MockTag;
+use crate::pipeline::{Exchange, Implement, MockTag};
+use crate::policy::MergeMethod;
 use crate::priority::{PRIORITY_MAX, Priority};
 use crate::redelivery::Log;
+use crate::sprint::{Integration, NextSprint, Parallel};
 use crate::wake::Resume;
 use crate::web_page::WebPage;
 
@@ -126,10 +132,49 @@ defined! {
     WebPage as PageAddress: string { "pattern": "^https?://[^\\s\"'`<>\\\\^{|}]+$", "maxLength": 200, "examples": ["https://example.com/issues/7"] };
 }
 
+defined! {
+    /// The last phase of a delivery before it closes.
+    Endpoint as EndpointWord: string { "enum": [Phase::Plan, Phase::Implement, Phase::Review, Phase::Verify, Phase::Deploy, Phase::Observe] };
+    /// A phase after which a person is awaited.
+    CheckpointWord: string { "enum": [Phase::Plan, Phase::Implement, Phase::Review] };
+    /// Who may act at checkpoints.
+    CheckpointsBy as CheckpointsByWord: string { "enum": [CheckpointsBy::People, CheckpointsBy::Anyone] };
+    /// Who plans.
+    PlanBy as PlanByWord: string { "enum": [PlanBy::Jules, PlanBy::Agent, PlanBy::Human] };
+    /// Who reviews.
+    ReviewBy as ReviewByWord: string { "enum": [ReviewBy::Agent, ReviewBy::Human, ReviewBy::Jules, ReviewBy::Nobody] };
+    /// What a review came to.
+    Verdict: string { "enum": [Verdict::Pass, Verdict::NotPass] };
+    /// What something is to a delivery.
+    RefRole: string { "enum": [RefRole::Trigger, RefRole::Output, RefRole::Parent] };
+    /// What kind of thing a delivery refers to.
+    RefType: string { "enum": [RefType::Jira, RefType::Verbal, RefType::Pr, RefType::Commit, RefType::Repo, RefType::GithubIssue] };
+    /// How a pull request is merged, in GitHub's words.
+    MergeMethod: string { "enum": [MergeMethod::Merge, MergeMethod::Squash, MergeMethod::Rebase] };
+    /// Who decides that a pull request of the exchange is merged.
+    Exchange as ExchangeWord: string { "enum": [Exchange::Human, Exchange::Auto] };
+    /// Who decides that a requirement is implemented.
+    Implement as ImplementWord: string { "enum": [Implement::Human, Implement::Auto] };
+    /// The sprints whose members work at once.
+    Parallel as ParallelWord: string { "pattern": "^(always|every=[1-9][0-9]{0,8}|(only|except)=[1-9][0-9]{0,8}(,[1-9][0-9]{0,8})*)$", "maxLength": 1000, "examples": ["every=5"] };
+    /// Who starts the next sprint.
+    NextSprint as NextSprintWord: string { "enum": [NextSprint::ByHand, NextSprint::AtOnce] };
+    /// How what the members of a sprint make is merged.
+    Integration as IntegrationWord: string { "enum": [Integration::Consolidated, Integration::Individual] };
+}
+
+/// One of the checkpoints.
+struct CheckpointWord;
+
 plain! {
+    Checkpoints: Vec<CheckpointWord>;
     DeliveryId: String;
-    RunId: String;
+    Deploy: String;
+    IntakeLabel: String;
     MessageId: i64;
+    Observe: String;
+    Phase: String;
+    RunId: String;
 }
 
 #[cfg(test)]
@@ -176,5 +221,22 @@ mod tests {
         reads_its_examples::<MailTag>();
         reads_its_examples::<SprintNumber>();
         reads_its_examples::<WebPage>();
+    }
+
+    #[test]
+    fn words_are_read_as_their_definitions_show_them() {
+        reads_its_examples::<Endpoint>();
+        reads_its_examples::<CheckpointsBy>();
+        reads_its_examples::<PlanBy>();
+        reads_its_examples::<ReviewBy>();
+        reads_its_examples::<Verdict>();
+        reads_its_examples::<RefRole>();
+        reads_its_examples::<RefType>();
+        reads_its_examples::<MergeMethod>();
+        reads_its_examples::<Exchange>();
+        reads_its_examples::<Implement>();
+        reads_its_examples::<Parallel>();
+        reads_its_examples::<NextSprint>();
+        reads_its_examples::<Integration>();
     }
 }

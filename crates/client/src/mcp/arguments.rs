@@ -220,7 +220,6 @@ pub(super) struct MergePayload {
     pub(super) sha: Option<CommitSha>,
     /// merge, squash or rebase.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     pub(super) merge_method: Option<MergeMethod>,
     #[serde(default)]
     pub(super) commit_title: Option<String>,

@@ -28,7 +28,6 @@ pub(super) struct ListDeliveries {
     #[serde(default)]
     needs: Option<Needs>,
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     phase: Option<Phase>,
     #[serde(default)]
     repo: Option<RepoName>,
@@ -128,7 +127,6 @@ pub(super) struct Retry {
 pub(super) struct Judge {
     id: String,
     /// `pass` or `not_pass`.
-    #[schemars(with = "String")]
     verdict: Verdict,
     /// The head you reviewed.
     sha: CommitSha,

@@ -13,53 +13,20 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 #[cfg(test)]
 mod tests;
 
-/// Defines the form of a text by its pattern.
-macro_rules! texts {
-    ($($(#[doc = $doc:literal])* $name:ident = $schema:tt;)*) => {$(
-        $(#[doc = $doc])*
-        pub(super) struct $name;
+/// A moment, in UTC.
+pub(super) struct Moment;
 
-        impl JsonSchema for $name {
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($name).into()
-            }
+impl JsonSchema for Moment {
+    fn schema_name() -> Cow<'static, str> {
+        "Moment".into()
+    }
 
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                let mut schema = json_schema!($schema);
-                let words = concat!($($doc, "\n"),*);
-                schema.insert("type".to_owned(), "string".into());
-                schema.insert("description".to_owned(), words.trim().into());
-                schema
-            }
-        }
-    )*};
-}
-
-texts! {
-    /// A session as Jules names it.
-    SessionName = { "pattern": "^sessions/[A-Za-z0-9_-]{1,64}$", "examples": ["sessions/15400000000000000001"] };
-    /// The last phase of a delivery before it closes.
-    EndpointWord = { "enum": ["plan", "implement", "review", "verify", "deploy", "observe"] };
-    /// A phase after which a person is awaited.
-    CheckpointWord = { "enum": ["plan", "implement", "review"] };
-    /// Who may act at checkpoints.
-    CheckpointsByWord = { "enum": ["people", "anyone"] };
-    /// Who plans.
-    PlanByWord = { "enum": ["jules", "agent", "human"] };
-    /// Who reviews.
-    ReviewByWord = { "enum": ["agent", "human", "jules", "nobody"] };
-    /// Who decides that a pull request of the exchange is merged.
-    ExchangeWord = { "enum": ["human", "auto"] };
-    /// Who decides that a requirement is implemented.
-    ImplementWord = { "enum": ["human", "auto"] };
-    /// The sprints whose members work at once.
-    ParallelWord = { "pattern": "^(always|every=[1-9][0-9]{0,8}|(only|except)=[1-9][0-9]{0,8}(,[1-9][0-9]{0,8})*)$", "maxLength": 1000, "examples": ["every=5"] };
-    /// Who starts the next sprint.
-    NextSprintWord = { "enum": ["by-hand", "at-once"] };
-    /// How what the members of a sprint make is merged.
-    IntegrationWord = { "enum": ["consolidated", "individual"] };
-    /// A moment, in UTC.
-    Moment = { "format": "date-time", "examples": ["2026-03-01T12:00:00Z"] };
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A moment, in UTC.",
+            "type": "string", "format": "date-time", "examples": ["2026-03-01T12:00:00Z"],
+        })
+    }
 }
 
 /// Settings of a source, by their names.
@@ -74,70 +41,6 @@ impl JsonSchema for Settings {
         json_schema!({
             "description": "Settings of a source, by their names. `gaffer source set --help` tells what each means.",
             "type": "object", "additionalProperties": true,
-        })
-    }
-}
-
-/// How a pull request is merged, in GitHub's words.
-pub(super) struct MergeMethod;
-
-impl JsonSchema for MergeMethod {
-    fn schema_name() -> Cow<'static, str> {
-        "MergeMethod".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "How a pull request is merged, in GitHub's words.",
-            "type": "string", "enum": ["merge", "squash", "rebase"],
-        })
-    }
-}
-
-/// What a review came to.
-pub(super) struct Verdict;
-
-impl JsonSchema for Verdict {
-    fn schema_name() -> Cow<'static, str> {
-        "Verdict".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "What a review came to.",
-            "type": "string", "enum": ["pass", "not_pass"],
-        })
-    }
-}
-
-/// What something is to a delivery.
-pub(super) struct RefRole;
-
-impl JsonSchema for RefRole {
-    fn schema_name() -> Cow<'static, str> {
-        "RefRole".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "What something is to a delivery.",
-            "type": "string", "enum": ["trigger", "output", "parent"],
-        })
-    }
-}
-
-/// What kind of thing a delivery refers to.
-pub(super) struct RefType;
-
-impl JsonSchema for RefType {
-    fn schema_name() -> Cow<'static, str> {
-        "RefType".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "What kind of thing a delivery refers to.",
-            "type": "string", "enum": ["jira", "verbal", "pr", "commit", "repo", "github_issue"],
         })
     }
 }

@@ -30,7 +30,6 @@ pub struct MergeRequest {
     pub sha: Option<CommitSha>,
     /// How, if its source allows it; as the source says without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::MergeMethod>")]
     pub merge_method: Option<MergeMethod>,
     /// The first line of the commit, at most `domain::pull::TITLE_CHARS_MAX` characters; GitHub's own without it. A rebase takes none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

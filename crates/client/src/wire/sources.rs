@@ -114,7 +114,6 @@ pub struct CreateSource {
         deserialize_with = "by_name_or_null",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schemars(with = "Option<PipelineSettings>")]
     pub pipeline: Option<Option<PipelineSettings>>,
 }
 
@@ -147,7 +146,6 @@ pub struct EditSource {
         deserialize_with = "by_name_or_null",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schemars(with = "Option<PipelineSettings>")]
     pub pipeline: Option<Option<PipelineSettings>>,
     /// How its sprints go.
     #[serde(default, deserialize_with = "by_name")]
@@ -161,7 +159,6 @@ pub struct SprintSettings {
     /// The sprints whose members work at once: `always`, `only=50,55`, `every=5` or `except=7`. In all others one member
     /// begins when the one before is merged or ended, and each is merged by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::ParallelWord>")]
     pub parallel: Option<Parallel>,
     /// How many members of a parallel sprint work at once; `null` for all.
     #[serde(
@@ -169,7 +166,6 @@ pub struct SprintSettings {
         deserialize_with = "given",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schemars(with = "Option<u32>")]
     pub at_once: Option<Option<u32>>,
     /// How long a member is waited for from the start of its session, as `30m`; from a minute to a day.
     #[serde(
@@ -181,11 +177,9 @@ pub struct SprintSettings {
     pub member_timeout: Option<SignedDuration>,
     /// Who starts the next sprint: `by-hand`, or `at-once` for Gaffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::NextSprintWord>")]
     pub next: Option<NextSprint>,
     /// How what the members of a parallel sprint make is merged: `consolidated` or `individual`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::IntegrationWord>")]
     pub integration: Option<Integration>,
 }
 
@@ -208,11 +202,9 @@ impl SprintSettings {
 pub struct PipelineSettings {
     /// Who decides that a pull request of the exchange is merged: `human` or `auto`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::ExchangeWord>")]
     pub exchange: Option<Exchange>,
     /// Who decides that a requirement is implemented: `human` or `auto`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::ImplementWord>")]
     pub implement: Option<Implement>,
     /// The branch that has the exchange; `jules` at first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -241,23 +233,18 @@ pub struct DeliverySettings {
         deserialize_with = "given",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schemars(with = "Option<String>")]
     pub label: Option<Option<IntakeLabel>>,
     /// The last phase before a delivery closes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::EndpointWord>")]
     pub endpoint: Option<Endpoint>,
     /// The phases after which a person is awaited: `plan`, `implement`, `review`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Vec<form::CheckpointWord>>")]
     pub checkpoints: Option<Checkpoints>,
     /// Who may act at checkpoints: `people` or `anyone`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::CheckpointsByWord>")]
     pub checkpoints_by: Option<CheckpointsBy>,
     /// Who plans: `jules`, `agent` or `human`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::PlanByWord>")]
     pub plan_by: Option<PlanBy>,
     /// Who reviews: `agent`, `human`, `jules` or `nobody`; `null` for the agent where there is one, else a person.
     #[serde(
@@ -265,7 +252,6 @@ pub struct DeliverySettings {
         deserialize_with = "given",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schemars(with = "Option<form::ReviewByWord>")]
     pub review_by: Option<Option<ReviewBy>>,
     /// How often a change may be sent back by its review.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -277,11 +263,9 @@ pub struct DeliverySettings {
     pub attempts: Option<u32>,
     /// `none`, `workflow:FILE@REF` or `deployment:ENVIRONMENT`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub deploy: Option<Deploy>,
     /// `none` or `soak:DURATION`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub observe: Option<Observe>,
     /// Whether the issue is told how far its delivery is.
     #[serde(default, skip_serializing_if = "Option::is_none")]

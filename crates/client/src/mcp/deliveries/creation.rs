@@ -38,10 +38,8 @@ pub(in crate::mcp) struct Create {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct CreateRef {
-    #[schemars(with = "String")]
     role: RefRole,
     #[serde(rename = "type")]
-    #[schemars(with = "String")]
     kind: RefType,
     label: String,
     #[serde(default)]

@@ -7,8 +7,6 @@ use domain::web_page::WebPage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::form;
-
 /// Largest number of an issue: GitHub's are far smaller.
 pub const ISSUE_NUMBER_MAX: u64 = u32::MAX as u64;
 
@@ -126,7 +124,6 @@ pub struct CancelDelivery {}
 #[serde(deny_unknown_fields)]
 pub struct VerdictRequest {
     /// `pass` or `not_pass`.
-    #[schemars(with = "form::Verdict")]
     pub verdict: Verdict,
     /// The reviewed head; another present head refuses the verdict.
     pub sha: CommitSha,
@@ -209,11 +206,9 @@ pub struct EditDelivery {
 #[serde(deny_unknown_fields)]
 pub struct RefRequest {
     /// `trigger`, `output` or `parent`.
-    #[schemars(with = "form::RefRole")]
     pub role: RefRole,
     /// `jira`, `verbal`, `pr`, `commit`, `repo` or `github_issue`.
     #[serde(rename = "type")]
-    #[schemars(with = "form::RefType")]
     pub kind: RefType,
     /// What people call it.
     #[schemars(length(min = 1, max = domain::delivery::LABEL_BYTES_MAX))]

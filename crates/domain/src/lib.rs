@@ -71,5 +71,8 @@ pub mod webhook_activity;
 pub mod conversation;
 pub mod doctor;
 
+#[cfg(feature = "schema")]
+mod schema;
+
 #[cfg(test)]
 mod properties;

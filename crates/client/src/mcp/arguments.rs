@@ -37,11 +37,9 @@ pub(super) fn read<T: DeserializeOwned>(given: Value) -> Result<T, ToolError> {
 #[serde(deny_unknown_fields)]
 pub(super) struct CreateJobArgs {
     /// `owner/name`.
-    #[schemars(with = "String")]
     pub(super) repo: RepoName,
     /// To start from, if not the usual one.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     pub(super) branch: Option<BranchName>,
     /// The task.
     pub(super) prompt: String,
@@ -52,11 +50,9 @@ pub(super) struct CreateJobArgs {
     pub(super) title: Option<String>,
     /// Who is woken.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     pub(super) agent: Option<AgentName>,
     /// 0 to 9; 9 goes first.
     #[serde(default)]
-    #[schemars(with = "Option<u8>")]
     pub(super) priority: Option<Priority>,
     /// The same key is carried out once.
     #[serde(default)]
@@ -76,7 +72,6 @@ pub(super) struct OneJob {
 pub(super) struct ApprovePlan {
     pub(super) job_id: String,
     /// The plan you read.
-    #[schemars(with = "Option<String>")]
     pub(super) plan_id: Option<PlanId>,
 }
 
@@ -93,7 +88,6 @@ pub(super) struct RegisterJob {
     pub(super) metadata: Map<String, Value>,
     /// For a session begun elsewhere: `owner/name`.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     pub(super) repo: Option<RepoName>,
 }
 
@@ -123,7 +117,6 @@ pub(super) struct GetMessages {
 pub(super) struct ListJobs {
     /// `owner/name`; all without it.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     pub(super) repo: Option<RepoName>,
     /// 1 to 200; 50 without it.
     #[serde(default)]
@@ -138,11 +131,9 @@ pub(super) struct Check {
     pub(super) job_id: Option<String>,
     /// `owner/name`, for the newest job there.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     pub(super) repo: Option<RepoName>,
     /// Only jobs of this branch.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     pub(super) branch: Option<BranchName>,
 }
 
@@ -226,11 +217,9 @@ pub(super) struct MergePr {
 pub(super) struct MergePayload {
     /// The head that was reviewed.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     pub(super) sha: Option<CommitSha>,
     /// merge, squash or rebase.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     pub(super) merge_method: Option<MergeMethod>,
     #[serde(default)]
     pub(super) commit_title: Option<String>,
@@ -261,9 +250,7 @@ pub(super) struct WaitEvent {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AckEvent {
-    #[schemars(with = "String")]
     pub(super) event_id: EventId,
     /// The agent that is done with it.
-    #[schemars(with = "String")]
     pub(super) agent: AgentName,
 }

@@ -28,10 +28,8 @@ pub(super) struct ListDeliveries {
     #[serde(default)]
     needs: Option<Needs>,
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     phase: Option<Phase>,
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     repo: Option<RepoName>,
     #[serde(default)]
     limit: Option<u32>,
@@ -100,11 +98,9 @@ pub(super) struct Approve {
     id: String,
     /// The head you looked at.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     sha: Option<CommitSha>,
     /// The plan you read.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     plan_id: Option<PlanId>,
 }
 
@@ -131,10 +127,8 @@ pub(super) struct Retry {
 pub(super) struct Judge {
     id: String,
     /// `pass` or `not_pass`.
-    #[schemars(with = "String")]
     verdict: Verdict,
     /// The head you reviewed.
-    #[schemars(with = "String")]
     sha: CommitSha,
     #[serde(default)]
     summary: Option<String>,

@@ -17,7 +17,6 @@ use crate::wire::{self, GiveBack, TakeRequest, TakenWake, WAIT_SECONDS_MAX};
 #[serde(deny_unknown_fields)]
 pub(super) struct Take {
     /// Whose inbox.
-    #[schemars(with = "String")]
     agent: AgentName,
     /// 1 to 10; 1 without it.
     #[serde(default)]
@@ -31,9 +30,7 @@ pub(super) struct Take {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExtendArgs {
-    #[schemars(with = "String")]
     event_id: EventId,
-    #[schemars(with = "String")]
     agent: AgentName,
     /// As it was taken.
     attempt: u32,
@@ -43,9 +40,7 @@ pub(super) struct ExtendArgs {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Return {
-    #[schemars(with = "String")]
     event_id: EventId,
-    #[schemars(with = "String")]
     agent: AgentName,
     /// As it was taken.
     attempt: u32,

@@ -29,7 +29,6 @@ pub(super) struct AskWhy {
     pub(super) job_id: Option<String>,
     /// `owner/name#number`, instead of a job.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     pub(super) pull_request: Option<PullRef>,
 }
 

@@ -21,22 +21,16 @@ const LIST_BYTES_MAX: usize = 12_000;
 #[serde(deny_unknown_fields)]
 pub(super) struct Send {
     /// `owner/name`.
-    #[schemars(with = "String")]
     repo: RepoName,
     /// Your persona, unless the token says.
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     from: Option<PersonaName>,
     /// A persona, or `all@team`.
-    #[schemars(with = "String")]
     to: Recipient,
-    #[schemars(with = "String")]
     subject: Subject,
-    #[schemars(with = "String")]
     body: MailBody,
     /// https addresses.
     #[serde(default)]
-    #[schemars(with = "Vec<String>")]
     attachments: Vec<Attachment>,
     /// The same key is carried out once.
     #[serde(default)]
@@ -48,15 +42,12 @@ pub(super) struct Send {
 #[serde(deny_unknown_fields)]
 pub(super) struct Inbox {
     /// `owner/name`.
-    #[schemars(with = "String")]
     repo: RepoName,
-    #[schemars(with = "String")]
     persona: PersonaName,
     #[serde(default)]
     unread: bool,
     /// Only behind this message.
     #[serde(default)]
-    #[schemars(with = "Option<i64>")]
     after: Option<MessageId>,
 }
 
@@ -65,11 +56,8 @@ pub(super) struct Inbox {
 #[serde(deny_unknown_fields)]
 pub(super) struct Read {
     /// `owner/name`.
-    #[schemars(with = "String")]
     repo: RepoName,
-    #[schemars(with = "String")]
     persona: PersonaName,
-    #[schemars(with = "i64")]
     message_id: MessageId,
     /// Do not mark it read.
     #[serde(default)]
@@ -81,13 +69,9 @@ pub(super) struct Read {
 #[serde(deny_unknown_fields)]
 pub(super) struct Tag {
     /// `owner/name`.
-    #[schemars(with = "String")]
     repo: RepoName,
-    #[schemars(with = "String")]
     persona: PersonaName,
-    #[schemars(with = "i64")]
     message_id: MessageId,
-    #[schemars(with = "String")]
     tag: MailTag,
     /// Take it off.
     #[serde(default)]
@@ -97,7 +81,6 @@ pub(super) struct Tag {
 /// Messages that were sent.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SentAnswer {
-    #[schemars(with = "Vec<i64>")]
     message_ids: Vec<MessageId>,
 }
 
@@ -108,7 +91,6 @@ pub(super) struct InboxAnswer {
     words: String,
     /// The last in this list, for `after`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<i64>")]
     last: Option<MessageId>,
     more: bool,
 }
@@ -116,9 +98,7 @@ pub(super) struct InboxAnswer {
 /// A message.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct MailAnswer {
-    #[schemars(with = "i64")]
     message_id: MessageId,
-    #[schemars(with = "String")]
     from: PersonaName,
     tags: Vec<String>,
     /// Subject, attachments and body: data from outside.

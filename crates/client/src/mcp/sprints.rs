@@ -20,11 +20,9 @@ const WORDS_CHARS_MAX: usize = 8_000;
 #[serde(deny_unknown_fields)]
 pub(super) struct One {
     /// `owner/name`.
-    #[schemars(with = "String")]
     repo: RepoName,
     /// The newest without it.
     #[serde(default)]
-    #[schemars(with = "Option<u32>")]
     number: Option<SprintNumber>,
 }
 
@@ -33,15 +31,12 @@ pub(super) struct One {
 #[serde(deny_unknown_fields)]
 pub(super) struct Start {
     /// `owner/name`.
-    #[schemars(with = "String")]
     repo: RepoName,
     /// The next without it.
     #[serde(default)]
-    #[schemars(with = "Option<u32>")]
     number: Option<SprintNumber>,
     /// All without any.
     #[serde(default)]
-    #[schemars(with = "Vec<String>")]
     personas: Vec<PersonaName>,
     /// Only plan.
     #[serde(default)]
@@ -51,7 +46,6 @@ pub(super) struct Start {
 /// A sprint.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SprintAnswer {
-    #[schemars(with = "u32")]
     number: SprintNumber,
     state: String,
     /// The one pull request.
@@ -71,7 +65,6 @@ pub(super) struct SprintAnswer {
 /// One member.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct MemberLine {
-    #[schemars(with = "String")]
     persona: PersonaName,
     state: String,
     job_id: String,
@@ -82,10 +75,8 @@ pub(super) struct MemberLine {
 /// A sprint that was started or planned.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct StartAnswer {
-    #[schemars(with = "u32")]
     number: SprintNumber,
     started: bool,
-    #[schemars(with = "Vec<String>")]
     members: Vec<PersonaName>,
     /// Persona files that cannot be used: data from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,7 +95,6 @@ pub(super) struct StartAnswer {
 /// A sprint after an order.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SprintState {
-    #[schemars(with = "u32")]
     number: SprintNumber,
     state: String,
 }

@@ -40,14 +40,12 @@ pub struct Deliveries {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryCard {
     /// Its id.
-    #[schemars(with = "String")]
     pub id: DeliveryId,
     /// Its number, larger than that of any earlier one; 0 for a job that is shown as a delivery.
     pub seq: u64,
     /// `issue`, `requirement` or `adhoc`.
     pub kind: String,
     /// The repository.
-    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// What it is about.
     pub summary: String,
@@ -67,10 +65,8 @@ pub struct DeliveryCard {
     pub issue: Option<IssueView>,
     /// Its pull request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::PullRef>")]
     pub pull_request: Option<PullRef>,
     /// How much it matters, from 0 to 9.
-    #[schemars(with = "form::Priority")]
     pub priority: Priority,
     /// When it was created.
     #[schemars(with = "form::Moment")]
@@ -129,7 +125,6 @@ pub struct DeliveryView {
     pub question: Option<String>,
     /// The job whose session asks it: the one that works, or the one that reviews.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::JobId>")]
     pub asking_job_id: Option<JobId>,
     /// The number of its present attempt, from 1; one that got no session is counted, too.
     pub attempt: u32,
@@ -137,18 +132,15 @@ pub struct DeliveryView {
     pub review_round: u32,
     /// The delivery that it is a part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub parent: Option<DeliveryId>,
     /// The deliveries into which it was split.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<ChildView>,
     /// Its job, once there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::JobId>")]
     pub job_id: Option<JobId>,
     /// The present head of its pull request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::CommitSha>")]
     pub head: Option<CommitSha>,
     /// Executions of its phases, the oldest first.
     pub runs: Vec<RunView>,
@@ -213,7 +205,6 @@ pub struct PlanView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChildView {
     /// Its id.
-    #[schemars(with = "String")]
     pub id: DeliveryId,
     /// What it is about.
     pub summary: String,
@@ -225,7 +216,6 @@ pub struct ChildView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunView {
     /// Its id: 8 hex digits.
-    #[schemars(with = "String")]
     pub id: RunId,
     /// What was executed: `plan`, `implement`, `review`, `verify`, `deploy`, `observe` or `execution`.
     pub mode: String,
@@ -237,17 +227,14 @@ pub struct RunView {
     pub status: String,
     /// Its job, if a session does it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::JobId>")]
     pub job_id: Option<JobId>,
     /// The session, once it was seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::SessionId>")]
     pub session_id: Option<SessionId>,
     /// Which attempt of the delivery it belongs to.
     pub attempt: u32,
     /// The head that it made or was about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::CommitSha>")]
     pub head: Option<CommitSha>,
     /// When it began.
     #[schemars(with = "form::Moment")]
@@ -314,15 +301,12 @@ pub struct PhaseRunView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryWhy {
     /// The delivery.
-    #[schemars(with = "String")]
     pub delivery_id: DeliveryId,
     /// Its job, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::JobId>")]
     pub job_id: Option<JobId>,
     /// The head of its pull request, if that was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::CommitSha>")]
     pub head: Option<CommitSha>,
     /// Its phase.
     pub phase: String,

@@ -1,10 +1,11 @@
-//! Schemas of ids, times and other types of the domain, for the OpenAPI document.
+//! Schemas of types that have none of their own, for the OpenAPI document.
 //!
-//! The domain knows no schemas, so each of its types has a form here that `#[schemars(with = "..")]` names. Tests
-//! compare what the domain reads with what a form says.
+//! Times and what the domain writes only to be shown have a form here that `#[schemars(with = "..")]` names. Tests
+//! compare what the domain writes with what a form says.
 
 use std::borrow::Cow;
 
+use domain::ids::{AccountName, EventId, JobId, RepoName};
 use domain::policy::Automation;
 use domain::priority::PRIORITY_MAX;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -12,117 +13,18 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 #[cfg(test)]
 mod tests;
 
-/// Defines the form of a text by its pattern.
-macro_rules! texts {
-    ($($(#[doc = $doc:literal])* $name:ident = $schema:tt;)*) => {$(
-        $(#[doc = $doc])*
-        pub(super) struct $name;
+/// A moment, in UTC.
+pub(super) struct Moment;
 
-        impl JsonSchema for $name {
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                let mut schema = json_schema!($schema);
-                let words = concat!($($doc, "\n"),*);
-                schema.insert("type".to_owned(), "string".into());
-                schema.insert("description".to_owned(), words.trim().into());
-                schema
-            }
-        }
-    )*};
-}
-
-texts! {
-    /// One piece of work, kept over retries: a ULID in lower case.
-    JobId = { "pattern": "^[0-7][0-9a-hjkmnp-tv-z]{25}$", "examples": ["01k0000000000000000000000a"] };
-    /// Jules's own id of a session.
-    SessionId = { "pattern": "^[A-Za-z0-9_-]{1,64}$", "examples": ["15400000000000000001"] };
-    /// A session as Jules names it.
-    SessionName = { "pattern": "^sessions/[A-Za-z0-9_-]{1,64}$", "examples": ["sessions/15400000000000000001"] };
-    /// One plan: Jules's own id of it, or ours where another planner sent it.
-    PlanId = { "pattern": "^[A-Za-z0-9_-]{1,128}$" };
-    /// One Jules key with its plan and budgets.
-    AccountName = { "pattern": "^[a-z][a-z0-9-]{0,31}$", "examples": ["default"] };
-    /// Who gets woken.
-    AgentName = { "pattern": "^[a-z][a-z0-9-]{0,31}$", "examples": ["zai"] };
-    /// A git object id in lower case.
-    CommitSha = { "pattern": "^([0-9a-f]{40}|[0-9a-f]{64})$", "examples": ["1111111111111111111111111111111111111111"] };
-    /// A branch without `refs/heads/`, as `git check-ref-format --branch` accepts it.
-    BranchName = { "pattern": "^[^\\u0000-\\u0020\\u007f~^:?*\\[\\\\]+$", "minLength": 1, "maxLength": 244, "examples": ["main"] };
-    /// One effect: the same decision always has the same id.
-    EffectId = { "pattern": "^[0-9a-f]{32}$" };
-    /// One occurrence that may wake an agent.
-    EventId = { "pattern": "^evt_[0-9a-f]{32}$" };
-    /// `owner/name` on GitHub.
-    RepoName = { "pattern": "^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$", "examples": ["acme/shop"] };
-    /// One pull request, `owner/name#number`.
-    PullRef = { "pattern": "^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}#[1-9][0-9]*$", "examples": ["acme/shop#7"] };
-    /// A log of webhook deliveries: `app`, or a repository.
-    Log = { "pattern": "^(app|[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})$" };
-    /// What an agent wants to find in its wakes: at most 200 characters that can be seen, on one line.
-    Resume = { "minLength": 1, "maxLength": 200, "pattern": "\\S" };
-    /// The address of a page: https, plain characters, at most 200 of them.
-    PageAddress = { "pattern": "^https?://[^\\s\"'`<>\\\\^{|}]+$", "maxLength": 200, "examples": ["https://example.com/issues/7"] };
-    /// The last phase of a delivery before it closes.
-    EndpointWord = { "enum": ["plan", "implement", "review", "verify", "deploy", "observe"] };
-    /// A phase after which a person is awaited.
-    CheckpointWord = { "enum": ["plan", "implement", "review"] };
-    /// Who may act at checkpoints.
-    CheckpointsByWord = { "enum": ["people", "anyone"] };
-    /// Who plans.
-    PlanByWord = { "enum": ["jules", "agent", "human"] };
-    /// Who reviews.
-    ReviewByWord = { "enum": ["agent", "human", "jules", "nobody"] };
-    /// Who decides that a pull request of the exchange is merged.
-    ExchangeWord = { "enum": ["human", "auto"] };
-    /// Who decides that a requirement is implemented.
-    ImplementWord = { "enum": ["human", "auto"] };
-    /// The sprints whose members work at once.
-    ParallelWord = { "pattern": "^(always|every=[1-9][0-9]{0,8}|(only|except)=[1-9][0-9]{0,8}(,[1-9][0-9]{0,8})*)$", "maxLength": 1000, "examples": ["every=5"] };
-    /// Who starts the next sprint.
-    NextSprintWord = { "enum": ["by-hand", "at-once"] };
-    /// How what the members of a sprint make is merged.
-    IntegrationWord = { "enum": ["consolidated", "individual"] };
-    /// An id that is a ULID in lower case.
-    Ulid = { "pattern": "^[0-7][0-9a-hjkmnp-tv-z]{25}$", "examples": ["01k0000000000000000000000a"] };
-    /// A role of a layer that has several.
-    RoleName = { "pattern": "^[a-z][a-z0-9_-]{0,39}$", "examples": ["qa"] };
-    /// A stream of the exchange.
-    StreamName = { "pattern": "^[a-z][a-z0-9_-]{0,39}$", "examples": ["backend"] };
-    /// An event, a requirement or a proposal of the exchange.
-    ArtefactId = { "pattern": "^[a-z0-9]{6}$", "examples": ["ab12cd"] };
-    /// The name of a trial run, with `mock` in it.
-    MockTag = { "pattern": "^([a-z0-9]+-)*[a-z0-9]*mock[a-z0-9]*(-[a-z0-9]+)*$", "maxLength": 40, "examples": ["mock-1"] };
-    /// Who mail is from or to.
-    PersonaName = { "pattern": "^[a-z][a-z0-9_-]{0,31}$", "examples": ["curator"] };
-    /// A persona, also as `curator@team`, or `all@team` for every persona that has mail or is in the newest sprint.
-    Recipient = { "pattern": "^[a-z][a-z0-9_-]{0,31}(@team)?$", "examples": ["curator", "all@team"] };
-    /// What a message is about: one line of visible characters, without what looks like a secret.
-    Subject = { "minLength": 1, "maxLength": 200, "pattern": "\\S", "examples": ["Conflict in PR #102"] };
-    /// What a message says: at most 16,000 bytes as JSON, without what looks like a secret.
-    MailBody = { "maxLength": 16000 };
-    /// An address with https, without a user.
-    Attachment = { "pattern": "^https://[^\\s]+$", "maxLength": 1000, "examples": ["https://github.com/acme/shop/pull/7.patch"] };
-    /// A word on a message.
-    MailTag = { "pattern": "^[A-Za-z0-9_-]{1,40}$", "examples": ["needs-action"] };
-    /// A moment, in UTC.
-    Moment = { "format": "date-time", "examples": ["2026-03-01T12:00:00Z"] };
-}
-
-/// How much a job matters; 9 goes first.
-pub(super) struct Priority;
-
-impl JsonSchema for Priority {
+impl JsonSchema for Moment {
     fn schema_name() -> Cow<'static, str> {
-        "Priority".into()
+        "Moment".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "How much a job matters; 9 goes first.",
-            "type": "integer", "minimum": 0, "maximum": PRIORITY_MAX,
+            "description": "A moment, in UTC.",
+            "type": "string", "format": "date-time", "examples": ["2026-03-01T12:00:00Z"],
         })
     }
 }
@@ -139,86 +41,6 @@ impl JsonSchema for Settings {
         json_schema!({
             "description": "Settings of a source, by their names. `gaffer source set --help` tells what each means.",
             "type": "object", "additionalProperties": true,
-        })
-    }
-}
-
-/// The number of a sprint of a repository.
-pub(super) struct SprintNumber;
-
-impl JsonSchema for SprintNumber {
-    fn schema_name() -> Cow<'static, str> {
-        "SprintNumber".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "The number of a sprint of a repository.",
-            "type": "integer", "minimum": 1, "maximum": u32::MAX, "examples": [50],
-        })
-    }
-}
-
-/// How a pull request is merged, in GitHub's words.
-pub(super) struct MergeMethod;
-
-impl JsonSchema for MergeMethod {
-    fn schema_name() -> Cow<'static, str> {
-        "MergeMethod".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "How a pull request is merged, in GitHub's words.",
-            "type": "string", "enum": ["merge", "squash", "rebase"],
-        })
-    }
-}
-
-/// What a review came to.
-pub(super) struct Verdict;
-
-impl JsonSchema for Verdict {
-    fn schema_name() -> Cow<'static, str> {
-        "Verdict".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "What a review came to.",
-            "type": "string", "enum": ["pass", "not_pass"],
-        })
-    }
-}
-
-/// What something is to a delivery.
-pub(super) struct RefRole;
-
-impl JsonSchema for RefRole {
-    fn schema_name() -> Cow<'static, str> {
-        "RefRole".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "What something is to a delivery.",
-            "type": "string", "enum": ["trigger", "output", "parent"],
-        })
-    }
-}
-
-/// What kind of thing a delivery refers to.
-pub(super) struct RefType;
-
-impl JsonSchema for RefType {
-    fn schema_name() -> Cow<'static, str> {
-        "RefType".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "What kind of thing a delivery refers to.",
-            "type": "string", "enum": ["jira", "verbal", "pr", "commit", "repo", "github_issue"],
         })
     }
 }

@@ -62,7 +62,6 @@ pub struct TakenWake {
 #[serde(deny_unknown_fields)]
 pub struct Extend {
     /// Which agent.
-    #[schemars(with = "form::AgentName")]
     pub agent: AgentName,
     /// At which try it was taken.
     pub attempt: u32,
@@ -72,10 +71,8 @@ pub struct Extend {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Extended {
     /// The event.
-    #[schemars(with = "form::EventId")]
     pub event_id: EventId,
     /// The agent.
-    #[schemars(with = "form::AgentName")]
     pub agent: AgentName,
     /// Until when it is held now.
     #[schemars(with = "form::Moment")]
@@ -87,7 +84,6 @@ pub struct Extended {
 #[serde(deny_unknown_fields)]
 pub struct GiveBack {
     /// Which agent.
-    #[schemars(with = "form::AgentName")]
     pub agent: AgentName,
     /// At which try it was taken.
     pub attempt: u32,
@@ -108,10 +104,8 @@ pub struct GiveBack {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GivenBack {
     /// The event.
-    #[schemars(with = "form::EventId")]
     pub event_id: EventId,
     /// The agent.
-    #[schemars(with = "form::AgentName")]
     pub agent: AgentName,
     /// When it comes again; none when that was the last try, and a person has to see it.
     #[schemars(with = "Option<form::Moment>")]

@@ -18,11 +18,9 @@ use super::{Constraints, form};
 #[serde(deny_unknown_fields)]
 pub struct CreateJob {
     /// The repository, `owner/name`; it has to be a source.
-    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// The branch to start from; the source's without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::BranchName>")]
     pub branch: Option<BranchName>,
     /// The task; its length is limited by `domain::job::PROMPT_BYTES_MAX`.
     #[schemars(length(min = 1, max = domain::job::PROMPT_BYTES_MAX))]
@@ -32,15 +30,12 @@ pub struct CreateJob {
     pub title: Option<String>,
     /// Who is woken; the source's agent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::AgentName>")]
     pub agent: Option<AgentName>,
     /// What the agent wants to find in the wakes of this job, as `resume`; 1 to 200 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::Resume>")]
     pub resume: Option<Resume>,
     /// How much it matters, from 0 to 9; 9 goes first, and 5 is meant without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::Priority>")]
     pub priority: Option<Priority>,
     /// Further terms: a text, a list of texts, or named ones. `title`, `priority`, `require_plan_approval` and
     /// `automation_mode` are obeyed; the others are appended to the prompt.
@@ -53,17 +48,14 @@ pub struct CreateJob {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobView {
     /// Its id.
-    #[schemars(with = "form::JobId")]
     pub job_id: JobId,
     /// The delivery that it works for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub delivery_id: Option<DeliveryId>,
     /// Its state, in one word: `queued`, `starting`, `working`, `asking`, `plan-waits`, `answered`, `paused`,
     /// `unknown`, `in-review`, `completed`, `merged`, `closed`, `failed`, `lost`, `refused`, `left` or `cancelled`.
     pub state: String,
     /// Its current or last session.
-    #[schemars(with = "Option<form::SessionId>")]
     pub session_id: Option<SessionId>,
     /// What Jules says about that session while it is watched, in Jules's spelling.
     pub session_state: Option<String>,
@@ -71,10 +63,8 @@ pub struct JobView {
     #[serde(default)]
     pub session_url: Option<String>,
     /// The repository.
-    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// The branch it started from and its pull request goes to.
-    #[schemars(with = "form::BranchName")]
     pub branch: BranchName,
     /// Its short name.
     pub title: String,
@@ -84,17 +74,14 @@ pub struct JobView {
     #[schemars(with = "form::Moment")]
     pub created_at: Timestamp,
     /// Its pull request, `owner/name#number`.
-    #[schemars(with = "Option<form::PullRef>")]
     pub pull_request: Option<PullRef>,
     /// The web page of that pull request.
     #[serde(default)]
     pub pull_request_url: Option<String>,
     /// Who is woken; none when the source decides.
-    #[schemars(with = "Option<form::AgentName>")]
     pub agent: Option<AgentName>,
     /// How much it matters, from 0 to 9.
     #[serde(default)]
-    #[schemars(with = "form::Priority")]
     pub priority: Priority,
     /// Whether its plans wait for an approval whatever its source says.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -103,7 +90,6 @@ pub struct JobView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub automation_mode: Option<String>,
     /// The Jules account.
-    #[schemars(with = "form::AccountName")]
     pub account: AccountName,
     /// When its session last did anything that we saw.
     #[schemars(with = "Option<form::Moment>")]
@@ -134,26 +120,21 @@ pub struct JobView {
 pub struct PromptSource {
     /// The run that asked for it; none for what implements a requirement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::Ulid>")]
     pub pipeline_id: Option<PipelineId>,
     /// The layer.
     pub layer: String,
     /// Its role, in a layer of roles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::RoleName>")]
     pub role: Option<RoleName>,
     /// The stream that it works in, if that is a named one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::StreamName>")]
     pub stream: Option<StreamName>,
     /// The file of its requirement, for a planner or an implementer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requirement: Option<String>,
     /// The commit of the target branch whose `.jlo/` was read.
-    #[schemars(with = "form::CommitSha")]
     pub target: CommitSha,
     /// The commit of the worker branch whose `.jules/` was read.
-    #[schemars(with = "form::CommitSha")]
     pub worker: CommitSha,
     /// How many files are in it.
     pub included: usize,
@@ -190,7 +171,6 @@ pub struct WaitsFor {
     pub who: String,
     /// Which agent, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::AgentName>")]
     pub agent: Option<AgentName>,
     /// With what, in one word, for example `question`, `answered`, `checks` or `approval`.
     #[serde(rename = "for")]
@@ -240,7 +220,6 @@ pub enum Waiting {
         #[schemars(with = "form::Moment")]
         since: Timestamp,
         /// The plan, once it is known.
-        #[schemars(with = "Option<form::PlanId>")]
         plan_id: Option<PlanId>,
         /// Its steps in order; none while it is unknown.
         steps: Vec<PlanStepView>,
@@ -269,7 +248,6 @@ pub struct Ended {
     pub reason: Option<String>,
     /// The head that was merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::CommitSha>")]
     pub sha: Option<CommitSha>,
     /// Who called it off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -287,18 +265,15 @@ pub struct Pulls {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PullView {
     /// Which.
-    #[schemars(with = "form::PullRef")]
     pub pull_request: PullRef,
     /// Its web page.
     pub url: String,
     /// The job whose session made it.
-    #[schemars(with = "form::JobId")]
     pub job_id: JobId,
     /// Its state, in one word, as in `GET /pulls/{owner}/{name}/{number}/why`: `unread`, `waits`, `conflicts`,
     /// `blocked`, `merging` and so on.
     pub state: String,
     /// Its head, once it was read.
-    #[schemars(with = "Option<form::CommitSha>")]
     pub head: Option<CommitSha>,
     /// Since when it is known.
     #[schemars(with = "form::Moment")]

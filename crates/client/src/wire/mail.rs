@@ -22,20 +22,15 @@ pub const MAIL_LOG_PAGE_MAX: u32 = 1_000_000;
 pub struct SendMail {
     /// Who writes it; the persona of the token, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::PersonaName>")]
     pub from: Option<PersonaName>,
     /// To whom: a persona, or `all@team` for every persona that has mail or is in the newest sprint.
-    #[schemars(with = "form::Recipient")]
     pub to: Recipient,
     /// What it is about: one line.
-    #[schemars(with = "form::Subject")]
     pub subject: Subject,
     /// What it says: at most 16,000 bytes as JSON.
-    #[schemars(with = "form::MailBody")]
     pub body: MailBody,
     /// Addresses with https, at most ten.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<form::Attachment>")]
     pub attachments: Vec<Attachment>,
 }
 
@@ -50,10 +45,8 @@ pub struct MailSent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SentMessage {
     /// Its number.
-    #[schemars(with = "i64")]
     pub message_id: MessageId,
     /// Whose mailbox it is in.
-    #[schemars(with = "form::PersonaName")]
     pub to_persona: PersonaName,
 }
 
@@ -61,16 +54,13 @@ pub struct SentMessage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MailMessage {
     /// Its number.
-    #[schemars(with = "i64")]
     pub message_id: MessageId,
     /// When it was sent.
     #[schemars(with = "form::Moment")]
     pub ts: Timestamp,
     /// Who wrote it.
-    #[schemars(with = "form::PersonaName")]
     pub from_persona: PersonaName,
     /// Whose it is.
-    #[schemars(with = "form::PersonaName")]
     pub to_persona: PersonaName,
     /// What it is about.
     pub subject: String,
@@ -92,7 +82,6 @@ pub struct MailMessage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mailbox {
     /// Whose it is.
-    #[schemars(with = "form::PersonaName")]
     pub persona: PersonaName,
     /// The messages.
     pub messages: Vec<MailMessage>,
@@ -110,7 +99,6 @@ pub struct MarkMail {}
 #[serde(deny_unknown_fields)]
 pub struct TagMail {
     /// The tag.
-    #[schemars(with = "form::MailTag")]
     pub tag: MailTag,
     /// Whether it is taken off.
     #[serde(default)]

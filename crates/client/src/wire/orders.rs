@@ -27,11 +27,9 @@ pub struct Message {
 pub struct MergeRequest {
     /// The head that was reviewed; without it the present one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::CommitSha>")]
     pub sha: Option<CommitSha>,
     /// How, if its source allows it; as the source says without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::MergeMethod>")]
     pub merge_method: Option<MergeMethod>,
     /// The first line of the commit, at most `domain::pull::TITLE_CHARS_MAX` characters; GitHub's own without it. A rebase takes none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,14 +64,11 @@ pub struct CancelRequest {
 #[serde(deny_unknown_fields)]
 pub struct AdoptRequest {
     /// The session, in Jules's spelling.
-    #[schemars(with = "form::SessionId")]
     pub session_id: SessionId,
     /// The repository it works on; it has to be a source.
-    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// Who is woken; the source's agent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::AgentName>")]
     pub agent: Option<AgentName>,
     /// Whether a session that belongs to another installation may be taken over.
     #[serde(default)]
@@ -100,11 +95,9 @@ pub struct RegisterRequest {
     pub metadata: Map<String, Value>,
     /// The repository of a session that is not watched yet; it has to be a source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::RepoName>")]
     pub repo: Option<RepoName>,
     /// Who is woken for such a session; the source's agent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::AgentName>")]
     pub agent: Option<AgentName>,
 }
 
@@ -114,7 +107,6 @@ pub struct RegisterRequest {
 pub struct ApproveRequest {
     /// The plan that was read; another one is not approved in its place. Without it the present plan is approved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::PlanId>")]
     pub plan_id: Option<PlanId>,
 }
 
@@ -123,7 +115,6 @@ pub struct ApproveRequest {
 #[serde(deny_unknown_fields)]
 pub struct Acknowledge {
     /// Which agent.
-    #[schemars(with = "form::AgentName")]
     pub agent: AgentName,
 }
 

@@ -29,10 +29,8 @@ pub struct Pending {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EffectView {
     /// Its id: the same decision always has the same.
-    #[schemars(with = "form::EffectId")]
     pub effect_id: EffectId,
     /// Its job.
-    #[schemars(with = "form::JobId")]
     pub job_id: JobId,
     /// What is to be done, in one word, for example `say` or `approve_plan`.
     pub action: String,
@@ -69,16 +67,12 @@ impl EffectView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Merged {
     /// The job.
-    #[schemars(with = "form::JobId")]
     pub job_id: JobId,
     /// Its pull request.
-    #[schemars(with = "form::PullRef")]
     pub pull_request: PullRef,
     /// The head that was merged.
-    #[schemars(with = "form::CommitSha")]
     pub sha: CommitSha,
     /// The commit on the base branch, if GitHub returned it.
-    #[schemars(with = "Option<form::CommitSha>")]
     pub commit: Option<CommitSha>,
 }
 
@@ -86,7 +80,6 @@ pub struct Merged {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Artifacts {
     /// The job.
-    #[schemars(with = "form::JobId")]
     pub job_id: JobId,
     /// When this was read from Jules.
     #[schemars(with = "form::Moment")]
@@ -118,7 +111,6 @@ pub struct Registered {
     /// That it is watched.
     pub registered: bool,
     /// The job.
-    #[schemars(with = "form::JobId")]
     pub job_id: JobId,
     /// What is noted down about it now.
     pub metadata: Map<String, Value>,
@@ -128,10 +120,8 @@ pub struct Registered {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Messages {
     /// The job.
-    #[schemars(with = "form::JobId")]
     pub job_id: JobId,
     /// Its current or last session, whose messages these are.
-    #[schemars(with = "Option<form::SessionId>")]
     pub session_id: Option<SessionId>,
     /// The messages.
     pub messages: Vec<MessageView>,
@@ -159,7 +149,6 @@ pub struct MessageView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Events {
     /// The job.
-    #[schemars(with = "form::JobId")]
     pub job_id: JobId,
     /// The events, as agents get them.
     #[schemars(with = "Vec<form::ActionableEvent>")]
@@ -170,10 +159,8 @@ pub struct Events {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Acknowledged {
     /// The event.
-    #[schemars(with = "form::EventId")]
     pub event_id: EventId,
     /// The agent that is done with it.
-    #[schemars(with = "form::AgentName")]
     pub agent: AgentName,
 }
 

@@ -22,7 +22,6 @@ pub const PIPELINES_LIMIT_MAX: u32 = 200;
 #[serde(deny_unknown_fields)]
 pub struct StartPipeline {
     /// The repository; it has to be a source whose pipeline is on.
-    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// With which step it begins: `narrator`, `observers`, `decider`, `requirements` (and planners), `innovators`, `proposals` or `labels`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,11 +31,9 @@ pub struct StartPipeline {
     pub layer: Option<String>,
     /// The only role that runs, in a layer of roles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::RoleName>")]
     pub role: Option<RoleName>,
     /// The only stream that observers or a decider work in. Without one all are, or with a role that of every repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::StreamName>")]
     pub stream: Option<StreamName>,
     /// The file of the only requirement that is worked on, for a planner or an implementer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,11 +45,9 @@ pub struct StartPipeline {
     pub task: Option<String>,
     /// A trial run of this name, which holds `mock`, for one layer: no session runs, and Gaffer makes up what it would have written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::MockTag>")]
     pub mock: Option<MockTag>,
     /// The name of a trial run that is removed, with all that it made. Nothing else can be asked for with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::MockTag>")]
     pub clean: Option<MockTag>,
     /// The file of a requirement that is removed, with the events that led to it. Nothing else can be asked for with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,31 +96,25 @@ pub struct Pipelines {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PipelineView {
     /// Its id.
-    #[schemars(with = "form::Ulid")]
     pub id: PipelineId,
     /// The repository.
-    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// How far it is: the state of its present step, or `done` or `failed` once it is over.
     pub state: String,
     /// Whether nothing more happens.
     pub is_over: bool,
     /// The branch whose code is looked at and changed.
-    #[schemars(with = "form::BranchName")]
     pub target: BranchName,
     /// The branch that has the exchange.
-    #[schemars(with = "form::BranchName")]
     pub worker: BranchName,
     /// The only layer that runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layer: Option<String>,
     /// The only role that runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::RoleName>")]
     pub role: Option<RoleName>,
     /// The only stream that is worked in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::StreamName>")]
     pub stream: Option<StreamName>,
     /// The file of the only requirement that is worked on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -135,7 +124,6 @@ pub struct PipelineView {
     pub task: Option<String>,
     /// The tag of a trial run, in which no session works.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::MockTag>")]
     pub mock: Option<MockTag>,
     /// Who decides that its pull requests of the exchange are merged: `human` or `auto`.
     pub exchange: String,
@@ -147,7 +135,6 @@ pub struct PipelineView {
     pub wait_minutes: u32,
     /// The commit of the target branch up to which narrators had summed the code up before it began, if a run knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::CommitSha>")]
     pub summed_up: Option<CommitSha>,
     /// Its steps, in their order.
     pub steps: Vec<StepView>,
@@ -182,22 +169,18 @@ pub struct StepView {
 pub struct MemberView {
     /// Its role, in a layer of roles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::RoleName>")]
     pub role: Option<RoleName>,
     /// The stream that it works in, if that is a named one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::StreamName>")]
     pub stream: Option<StreamName>,
     /// The file of its requirement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requirement: Option<String>,
     /// Its job; none if it failed before it had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::JobId>")]
     pub job_id: Option<JobId>,
     /// Its session, where one run is shown; none until it is created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::SessionId>")]
     pub session_id: Option<SessionId>,
     /// `working`, `merging`, `merged`, `nothing`, `open` or `failed`.
     pub state: String,
@@ -213,7 +196,6 @@ pub struct MemberView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PipelineWhy {
     /// The run.
-    #[schemars(with = "form::Ulid")]
     pub pipeline_id: PipelineId,
     /// How far it is.
     pub state: String,
@@ -252,10 +234,8 @@ pub struct Requirements {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RequirementView {
     /// Its id.
-    #[schemars(with = "form::ArtefactId")]
     pub id: ArtefactId,
     /// The repository.
-    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// Its title: text from outside.
     pub title: String,
@@ -272,7 +252,6 @@ pub struct RequirementView {
     pub reason: Option<String>,
     /// The job that plans it, or that removes its files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::JobId>")]
     pub job_id: Option<JobId>,
     /// Who is waited for at that job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -298,7 +277,6 @@ pub struct RequirementView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryGlimpse {
     /// Its id.
-    #[schemars(with = "String")]
     pub id: DeliveryId,
     /// Its phase; none until it is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]

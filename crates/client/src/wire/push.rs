@@ -1,10 +1,10 @@
 //! A session that is pushed to us, as Jules's API shows it.
 
-use domain::ids::{InvalidId, JobId, SessionId};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
-use super::form;
+use domain::ids::{InvalidId, JobId, SessionId};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
 
 /// What a session's name begins with in Jules's API.
 const SESSIONS: &str = "sessions/";
@@ -14,11 +14,9 @@ const SESSIONS: &str = "sessions/";
 pub struct PushedSession {
     /// Its name: `sessions/` and its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::SessionName>")]
     pub name: Option<SessionName>,
     /// Its id, which may stand instead of the name. Where both stand they have to agree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::SessionId>")]
     pub id: Option<SessionId>,
 }
 
@@ -26,6 +24,21 @@ pub struct PushedSession {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct SessionName(pub SessionId);
+
+impl JsonSchema for SessionName {
+    fn schema_name() -> Cow<'static, str> {
+        "SessionName".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A session as Jules names it.",
+            "type": "string",
+            "pattern": "^sessions/[A-Za-z0-9_-]{1,64}$",
+            "examples": ["sessions/15400000000000000001"],
+        })
+    }
+}
 
 /// A text is no name of a session.
 #[derive(Debug, thiserror::Error)]
@@ -59,7 +72,6 @@ impl From<SessionName> for String {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PushTaken {
     /// The job.
-    #[schemars(with = "form::JobId")]
     pub job_id: JobId,
     /// Where the job is shown, the same as the `Location` header.
     pub ask_again: String,

@@ -19,10 +19,8 @@ use super::sprints::SprintGlimpse;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Why {
     /// The job; none for a pull request that no job of ours made.
-    #[schemars(with = "Option<form::JobId>")]
     pub job_id: Option<JobId>,
     /// The pull request, if one is known.
-    #[schemars(with = "Option<form::PullRef>")]
     pub pull_request: Option<PullRef>,
     /// Its state, in one word.
     pub state: String,
@@ -102,7 +100,6 @@ pub struct Status {
     /// The accounts.
     pub accounts: Vec<AccountView>,
     /// Sources that are paused.
-    #[schemars(with = "Vec<form::RepoName>")]
     pub paused_sources: Vec<RepoName>,
     /// Sources whose issues could not be read.
     #[serde(default)]
@@ -135,7 +132,6 @@ pub struct Status {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnreadIssuesView {
     /// Its repository.
-    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// When the reading failed.
     #[schemars(with = "form::Moment")]
@@ -148,7 +144,6 @@ pub struct UnreadIssuesView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryLogView {
     /// The log: `app` or a repository.
-    #[schemars(with = "form::Log")]
     pub log: Log,
     /// When it was last read.
     #[schemars(with = "Option<form::Moment>")]
@@ -167,7 +162,6 @@ pub struct DeliveryLogView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WebhookFeedView {
     /// The repository.
-    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// How its news reaches us: `polled`, `webhooks` or `silent`.
     #[serde(flatten)]
@@ -222,7 +216,6 @@ pub struct BudgetView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AccountView {
     /// Its name.
-    #[schemars(with = "form::AccountName")]
     pub name: AccountName,
     /// How its polls go.
     #[serde(flatten)]

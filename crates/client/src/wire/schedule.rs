@@ -41,7 +41,6 @@ pub struct ScheduleView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScheduledRun {
     /// Which.
-    #[schemars(with = "form::Ulid")]
     pub pipeline_id: PipelineId,
     /// The time that it is for.
     #[schemars(with = "form::Moment")]

@@ -28,16 +28,12 @@ pub struct Sources {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SourceView {
     /// The repository.
-    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// The Jules account that works on it.
-    #[schemars(with = "form::AccountName")]
     pub account: AccountName,
     /// The agent that is woken for its jobs; without one a person looks.
-    #[schemars(with = "Option<form::AgentName>")]
     pub agent: Option<AgentName>,
     /// The base branch of jobs that name none.
-    #[schemars(with = "Option<form::BranchName>")]
     pub branch: Option<BranchName>,
     /// Whether nothing is written to Jules or GitHub for it.
     pub paused: bool,
@@ -92,7 +88,6 @@ impl From<Source> for SourceView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SourceRemoved {
     /// The repository. Its jobs and its deliveries can still be shown.
-    #[schemars(with = "form::RepoName")]
     pub removed: RepoName,
 }
 
@@ -101,18 +96,14 @@ pub struct SourceRemoved {
 #[serde(deny_unknown_fields)]
 pub struct CreateSource {
     /// The repository.
-    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// The Jules account that works on it.
-    #[schemars(with = "form::AccountName")]
     pub account: AccountName,
     /// The agent that is woken for its jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::AgentName>")]
     pub agent: Option<AgentName>,
     /// The base branch of jobs that name none; `main` without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::BranchName>")]
     pub branch: Option<BranchName>,
     /// How issues become deliveries, and how those go.
     #[serde(default, deserialize_with = "by_name")]
@@ -123,7 +114,6 @@ pub struct CreateSource {
         deserialize_with = "by_name_or_null",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schemars(with = "Option<PipelineSettings>")]
     pub pipeline: Option<Option<PipelineSettings>>,
 }
 
@@ -133,7 +123,6 @@ pub struct CreateSource {
 pub struct EditSource {
     /// The Jules account that works on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::AccountName>")]
     pub account: Option<AccountName>,
     /// The agent that is woken for its jobs; `null` for none.
     #[serde(
@@ -141,11 +130,9 @@ pub struct EditSource {
         deserialize_with = "given",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schemars(with = "Option<form::AgentName>")]
     pub agent: Option<Option<AgentName>>,
     /// The base branch of jobs that name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::BranchName>")]
     pub branch: Option<BranchName>,
     /// Whether nothing is written to Jules or GitHub for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -159,7 +146,6 @@ pub struct EditSource {
         deserialize_with = "by_name_or_null",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schemars(with = "Option<PipelineSettings>")]
     pub pipeline: Option<Option<PipelineSettings>>,
     /// How its sprints go.
     #[serde(default, deserialize_with = "by_name")]
@@ -173,7 +159,6 @@ pub struct SprintSettings {
     /// The sprints whose members work at once: `always`, `only=50,55`, `every=5` or `except=7`. In all others one member
     /// begins when the one before is merged or ended, and each is merged by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::ParallelWord>")]
     pub parallel: Option<Parallel>,
     /// How many members of a parallel sprint work at once; `null` for all.
     #[serde(
@@ -181,7 +166,6 @@ pub struct SprintSettings {
         deserialize_with = "given",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schemars(with = "Option<u32>")]
     pub at_once: Option<Option<u32>>,
     /// How long a member is waited for from the start of its session, as `30m`; from a minute to a day.
     #[serde(
@@ -193,11 +177,9 @@ pub struct SprintSettings {
     pub member_timeout: Option<SignedDuration>,
     /// Who starts the next sprint: `by-hand`, or `at-once` for Gaffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::NextSprintWord>")]
     pub next: Option<NextSprint>,
     /// How what the members of a parallel sprint make is merged: `consolidated` or `individual`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::IntegrationWord>")]
     pub integration: Option<Integration>,
 }
 
@@ -220,15 +202,12 @@ impl SprintSettings {
 pub struct PipelineSettings {
     /// Who decides that a pull request of the exchange is merged: `human` or `auto`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::ExchangeWord>")]
     pub exchange: Option<Exchange>,
     /// Who decides that a requirement is implemented: `human` or `auto`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::ImplementWord>")]
     pub implement: Option<Implement>,
     /// The branch that has the exchange; `jules` at first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::BranchName>")]
     pub worker: Option<BranchName>,
 }
 
@@ -254,23 +233,18 @@ pub struct DeliverySettings {
         deserialize_with = "given",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schemars(with = "Option<String>")]
     pub label: Option<Option<IntakeLabel>>,
     /// The last phase before a delivery closes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::EndpointWord>")]
     pub endpoint: Option<Endpoint>,
     /// The phases after which a person is awaited: `plan`, `implement`, `review`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Vec<form::CheckpointWord>>")]
     pub checkpoints: Option<Checkpoints>,
     /// Who may act at checkpoints: `people` or `anyone`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::CheckpointsByWord>")]
     pub checkpoints_by: Option<CheckpointsBy>,
     /// Who plans: `jules`, `agent` or `human`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::PlanByWord>")]
     pub plan_by: Option<PlanBy>,
     /// Who reviews: `agent`, `human`, `jules` or `nobody`; `null` for the agent where there is one, else a person.
     #[serde(
@@ -278,7 +252,6 @@ pub struct DeliverySettings {
         deserialize_with = "given",
         skip_serializing_if = "Option::is_none"
     )]
-    #[schemars(with = "Option<form::ReviewByWord>")]
     pub review_by: Option<Option<ReviewBy>>,
     /// How often a change may be sent back by its review.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -290,11 +263,9 @@ pub struct DeliverySettings {
     pub attempts: Option<u32>,
     /// `none`, `workflow:FILE@REF` or `deployment:ENVIRONMENT`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub deploy: Option<Deploy>,
     /// `none` or `soak:DURATION`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub observe: Option<Observe>,
     /// Whether the issue is told how far its delivery is.
     #[serde(default, skip_serializing_if = "Option::is_none")]

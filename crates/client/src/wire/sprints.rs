@@ -19,11 +19,9 @@ pub const SPRINTS_LIMIT_MAX: u32 = 200;
 pub struct StartSprint {
     /// Its number; the next one without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::SprintNumber>")]
     pub number: Option<SprintNumber>,
     /// Who takes part; every persona that starts with a sprint without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<form::PersonaName>")]
     pub personas: Vec<PersonaName>,
     /// Whether only the plan is wanted: nothing is created then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -48,16 +46,12 @@ pub struct OrderSprint {}
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SprintPlanView {
     /// The repository.
-    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// Its number.
-    #[schemars(with = "form::SprintNumber")]
     pub number: SprintNumber,
     /// The branch that everything goes to.
-    #[schemars(with = "form::BranchName")]
     pub target: BranchName,
     /// The branch that its members are woven into.
-    #[schemars(with = "form::BranchName")]
     pub branch: BranchName,
     /// How what its members make is merged: `consolidated` or `individual`.
     pub merges: String,
@@ -65,10 +59,8 @@ pub struct SprintPlanView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_once: Option<u32>,
     /// The commit whose files say who the personas are.
-    #[schemars(with = "form::CommitSha")]
     pub personas_at: CommitSha,
     /// Who takes part.
-    #[schemars(with = "Vec<form::PersonaName>")]
     pub members: Vec<PersonaName>,
     /// Files of personas that cannot be used, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -96,10 +88,8 @@ pub struct Sprints {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SprintView {
     /// The repository.
-    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// Its number.
-    #[schemars(with = "form::SprintNumber")]
     pub number: SprintNumber,
     /// `working`, `integrating`, `fixing`, `verifying`, `done`, `partially_done` or `aborted`.
     pub state: String,
@@ -109,15 +99,12 @@ pub struct SprintView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The branch that everything goes to.
-    #[schemars(with = "form::BranchName")]
     pub target: BranchName,
     /// The branch that its members are woven into.
-    #[schemars(with = "form::BranchName")]
     pub branch: BranchName,
     /// Who started it.
     pub by: String,
     /// The job of the one pull request.
-    #[schemars(with = "form::JobId")]
     pub integration: JobId,
     /// How what its members make is merged: `consolidated` or `individual`.
     pub merges: String,
@@ -157,17 +144,14 @@ pub struct SprintView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SprintMemberView {
     /// Who.
-    #[schemars(with = "form::PersonaName")]
     pub persona: PersonaName,
     /// Its job.
-    #[schemars(with = "form::JobId")]
     pub job_id: JobId,
     /// `pending`, `waiting`, `working`, `pr_open`, `applied`, `conflicted`, `rerunning`, `timed_out`, `no_change`, `skipped`,
     /// `unresolved`, `delegated`, `withdrawn` or `failed`; `left_out` once the sprint is over, if it was not through.
     pub state: String,
     /// Its pull request: for one sprint the one of its job, in lists once it was ready to be woven.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::PullRef>")]
     pub pull: Option<PullRef>,
     /// How it came in, while it is in: `taken`, `applied`, `three_way`, `answered` or `merged`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -188,10 +172,8 @@ pub struct SprintMemberView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SprintGlimpse {
     /// The repository.
-    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// Its number.
-    #[schemars(with = "form::SprintNumber")]
     pub number: SprintNumber,
     /// How far it is.
     pub state: String,
@@ -236,13 +218,10 @@ pub struct WovenView {
     /// Which weave.
     pub weave: u32,
     /// The tip of the target that it began at.
-    #[schemars(with = "form::CommitSha")]
     pub base: CommitSha,
     /// The commit that it made.
-    #[schemars(with = "form::CommitSha")]
     pub commit: CommitSha,
     /// The one pull request.
-    #[schemars(with = "form::PullRef")]
     pub pull: PullRef,
 }
 
@@ -262,13 +241,11 @@ pub struct WeaveView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VerdictView {
     /// Which.
-    #[schemars(with = "form::PullRef")]
     pub pull: PullRef,
     /// `in`, `out`, `moved`, `nothing` or `skipped`.
     pub verdict: String,
     /// Its head, where it was woven.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::CommitSha>")]
     pub head: Option<CommitSha>,
     /// How it came in: `taken`, `applied`, `three_way` or `answered`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -307,7 +284,6 @@ pub struct PlaceView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SprintWhy {
     /// The sprint.
-    #[schemars(with = "form::SprintNumber")]
     pub number: SprintNumber,
     /// How far it is.
     pub state: String,
@@ -328,10 +304,8 @@ pub struct SprintWhy {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SprintMemberWhy {
     /// Which.
-    #[schemars(with = "form::PersonaName")]
     pub persona: PersonaName,
     /// Its job.
-    #[schemars(with = "form::JobId")]
     pub job_id: JobId,
     /// How far it is.
     pub state: String,

@@ -22,7 +22,6 @@ pub struct WorkerView {
     /// What it does, for people.
     pub label: String,
     /// Its source.
-    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// Whether it reads: the source has an intake label and is not paused.
     pub enabled: bool,

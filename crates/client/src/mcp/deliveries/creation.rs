@@ -17,7 +17,6 @@ use crate::{Answer, Client};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct Create {
-    #[schemars(with = "String")]
     repo: RepoName,
     /// The title without it.
     #[serde(default)]
@@ -39,14 +38,11 @@ pub(in crate::mcp) struct Create {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct CreateRef {
-    #[schemars(with = "String")]
     role: RefRole,
     #[serde(rename = "type")]
-    #[schemars(with = "String")]
     kind: RefType,
     label: String,
     #[serde(default)]
-    #[schemars(with = "Option<String>")]
     url: Option<WebPage>,
 }
 

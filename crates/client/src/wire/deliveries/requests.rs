@@ -7,8 +7,6 @@ use domain::web_page::WebPage;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::form;
-
 /// Largest number of an issue: GitHub's are far smaller.
 pub const ISSUE_NUMBER_MAX: u64 = u32::MAX as u64;
 
@@ -17,7 +15,6 @@ pub const ISSUE_NUMBER_MAX: u64 = u32::MAX as u64;
 #[serde(deny_unknown_fields)]
 pub struct CreateDelivery {
     /// The repository; it has to be a source.
-    #[schemars(with = "form::RepoName")]
     pub repo: RepoName,
     /// The number of the issue; without one, `summary` says what is wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,7 +39,6 @@ pub struct CreateDelivery {
     pub refs: Vec<RefRequest>,
     /// How much it matters, from 0 to 9; 9 goes first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::Priority>")]
     pub priority: Option<Priority>,
 }
 
@@ -57,11 +53,9 @@ pub struct StartDelivery {}
 pub struct ApproveDelivery {
     /// The reviewed head, at the review checkpoint: another present head refuses the approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::CommitSha>")]
     pub sha: Option<CommitSha>,
     /// The plan that was read; another one is not approved in its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::PlanId>")]
     pub plan_id: Option<PlanId>,
 }
 
@@ -104,7 +98,6 @@ pub struct FixDelivery {
 #[serde(deny_unknown_fields)]
 pub struct CollectRequest {
     /// The session, in Jules's spelling.
-    #[schemars(with = "form::SessionId")]
     pub session_id: SessionId,
 }
 
@@ -131,10 +124,8 @@ pub struct CancelDelivery {}
 #[serde(deny_unknown_fields)]
 pub struct VerdictRequest {
     /// `pass` or `not_pass`.
-    #[schemars(with = "form::Verdict")]
     pub verdict: Verdict,
     /// The reviewed head; another present head refuses the verdict.
-    #[schemars(with = "form::CommitSha")]
     pub sha: CommitSha,
     /// In a few words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -204,7 +195,6 @@ pub struct EditDelivery {
     pub acceptance_criteria: Option<Vec<String>>,
     /// How much it matters, from 0 to 9; 9 goes first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::Priority>")]
     pub priority: Option<Priority>,
     /// References to add: an `output` replaces the one of its type.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -216,17 +206,14 @@ pub struct EditDelivery {
 #[serde(deny_unknown_fields)]
 pub struct RefRequest {
     /// `trigger`, `output` or `parent`.
-    #[schemars(with = "form::RefRole")]
     pub role: RefRole,
     /// `jira`, `verbal`, `pr`, `commit`, `repo` or `github_issue`.
     #[serde(rename = "type")]
-    #[schemars(with = "form::RefType")]
     pub kind: RefType,
     /// What people call it.
     #[schemars(length(min = 1, max = domain::delivery::LABEL_BYTES_MAX))]
     pub label: String,
     /// Its page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<form::PageAddress>")]
     pub url: Option<WebPage>,
 }

@@ -15,7 +15,6 @@ pub const TRANSCRIPT_PAGE_MAX: u32 = TRANSCRIPT_PAGES_MAX as u32;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryRun {
     /// The delivery.
-    #[schemars(with = "String")]
     pub delivery_id: DeliveryId,
     /// The run.
     pub run: RunView,
@@ -25,10 +24,8 @@ pub struct DeliveryRun {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Transcript {
     /// The delivery.
-    #[schemars(with = "String")]
     pub delivery_id: DeliveryId,
     /// The run.
-    #[schemars(with = "String")]
     pub run_id: RunId,
     /// What was executed.
     pub mode: String,

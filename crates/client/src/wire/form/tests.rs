@@ -1,7 +1,6 @@
 //! The forms say what the domain reads and writes.
 
 use domain::event::{Audience, Event, EventContext, Occurrence};
-use domain::ids::EventId;
 use domain::wake::{Links, message};
 use serde_json::{Value, json};
 

@@ -1,0 +1,242 @@
+//! JSON schemas of ids, words and other single values, for the documents that `client` makes of its types (feature `schema`).
+//!
+//! A definition has the words that the documents show, which tell what a caller may write and not how it is checked.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use crate::delivery::{
+    Checkpoints, CheckpointsBy, Deploy, Endpoint, IntakeLabel, Observe, Phase, PlanBy, RefRole,
+    RefType, ReviewBy, Verdict,
+};
+use crate::ids::{
+    AccountName, AgentName, ArtefactId, Attachment, BranchName, CommitSha, DeliveryId, EffectId,
+    EventId, JobId, MailBody, MailTag, MessageId, PersonaName, PipelineId, PlanId, PullRef,
+    RepoName, RoleName, RunId, SessionId, SprintNumber, StreamName, Subject,
+};
+use crate::mail::Recipient;
+use crate::pipeline::{Exchange, Implement, MockTag};
+use crate::policy::MergeMethod;
+use crate::priority::{PRIORITY_MAX, Priority};
+use crate::redelivery::Log;
+use crate::sprint::{Integration, NextSprint, Parallel};
+use crate::wake::Resume;
+use crate::web_page::WebPage;
+
+/// Gives types a definition each: its words, its name where that is not the type's, the JSON type, and the rules.
+macro_rules! defined {
+    (@name $named:ident) => {
+        stringify!($named)
+    };
+    (@name $named:ident $name:ident) => {
+        stringify!($name)
+    };
+    ($($(#[doc = $doc:literal])* $named:ident $(as $name:ident)?: $kind:ident $rules:tt;)*) => {$(
+        impl JsonSchema for $named {
+            fn schema_name() -> Cow<'static, str> {
+                defined!(@name $named $($name)?).into()
+            }
+
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                let words = concat!($($doc, "\n"),*);
+                definition(generator, stringify!($kind), words, json_schema!($rules))
+            }
+        }
+    )*};
+}
+
+/// The definition of a type. Where definitions are repeated in each place that refers to them, it is the JSON type alone.
+fn definition(generator: &SchemaGenerator, kind: &str, words: &str, mut rules: Schema) -> Schema {
+    if generator.settings().inline_subschemas {
+        return json_schema!({ "type": kind });
+    }
+    rules.insert("type".to_owned(), kind.into());
+    rules.insert("description".to_owned(), words.trim().into());
+    rules
+}
+
+/// Shows types as the plain ones that they are written as.
+macro_rules! plain {
+    ($($named:ident: $plain:ty;)*) => {$(
+        impl JsonSchema for $named {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                <$plain>::schema_name()
+            }
+
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                <$plain>::json_schema(generator)
+            }
+        }
+    )*};
+}
+
+defined! {
+    /// One piece of work, kept over retries: a ULID in lower case.
+    JobId: string { "pattern": "^[0-7][0-9a-hjkmnp-tv-z]{25}$", "examples": ["01k0000000000000000000000a"] };
+    /// Jules's own id of a session.
+    SessionId: string { "pattern": "^[A-Za-z0-9_-]{1,64}$", "examples": ["15400000000000000001"] };
+    /// One plan: Jules's own id of it, or ours where another planner sent it.
+    PlanId: string { "pattern": "^[A-Za-z0-9_-]{1,128}$" };
+    /// One Jules key with its plan and budgets.
+    AccountName: string { "pattern": "^[a-z][a-z0-9-]{0,31}$", "examples": ["default"] };
+    /// Who gets woken.
+    AgentName: string { "pattern": "^[a-z][a-z0-9-]{0,31}$", "examples": ["zai"] };
+    /// A git object id in lower case.
+    CommitSha: string { "pattern": "^([0-9a-f]{40}|[0-9a-f]{64})$", "examples": ["1111111111111111111111111111111111111111"] };
+    /// A branch without `refs/heads/`, as `git check-ref-format --branch` accepts it.
+    BranchName: string { "pattern": "^[^\\u0000-\\u0020\\u007f~^:?*\\[\\\\]+$", "minLength": 1, "maxLength": 244, "examples": ["main"] };
+    /// One effect: the same decision always has the same id.
+    EffectId: string { "pattern": "^[0-9a-f]{32}$" };
+    /// One occurrence that may wake an agent.
+    EventId: string { "pattern": "^evt_[0-9a-f]{32}$" };
+    /// `owner/name` on GitHub.
+    RepoName: string { "pattern": "^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$", "examples": ["acme/shop"] };
+    /// One pull request, `owner/name#number`.
+    PullRef: string { "pattern": "^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}#[1-9][0-9]*$", "examples": ["acme/shop#7"] };
+    /// An id that is a ULID in lower case.
+    PipelineId as Ulid: string { "pattern": "^[0-7][0-9a-hjkmnp-tv-z]{25}$", "examples": ["01k0000000000000000000000a"] };
+    /// A role of a layer that has several.
+    RoleName: string { "pattern": "^[a-z][a-z0-9_-]{0,39}$", "examples": ["qa"] };
+    /// A stream of the exchange.
+    StreamName: string { "pattern": "^[a-z][a-z0-9_-]{0,39}$", "examples": ["backend"] };
+    /// An event, a requirement or a proposal of the exchange.
+    ArtefactId: string { "pattern": "^[a-z0-9]{6}$", "examples": ["ab12cd"] };
+    /// The name of a trial run, with `mock` in it.
+    MockTag: string { "pattern": "^([a-z0-9]+-)*[a-z0-9]*mock[a-z0-9]*(-[a-z0-9]+)*$", "maxLength": 40, "examples": ["mock-1"] };
+    /// Who mail is from or to.
+    PersonaName: string { "pattern": "^[a-z][a-z0-9_-]{0,31}$", "examples": ["curator"] };
+    /// A persona, also as `curator@team`, or `all@team` for every persona that has mail or is in the newest sprint.
+    Recipient: string { "pattern": "^[a-z][a-z0-9_-]{0,31}(@team)?$", "examples": ["curator", "all@team"] };
+    /// What a message is about: one line of visible characters, without what looks like a secret.
+    Subject: string { "minLength": 1, "maxLength": 200, "pattern": "\\S", "examples": ["Conflict in PR #102"] };
+    /// What a message says: at most 16,000 bytes as JSON, without what looks like a secret.
+    MailBody: string { "maxLength": 16000 };
+    /// An address with https, without a user.
+    Attachment: string { "pattern": "^https://[^\\s]+$", "maxLength": 1000, "examples": ["https://github.com/acme/shop/pull/7.patch"] };
+    /// A word on a message.
+    MailTag: string { "pattern": "^[A-Za-z0-9_-]{1,40}$", "examples": ["needs-action"] };
+    /// The number of a sprint of a repository.
+    SprintNumber: integer { "minimum": 1, "maximum": u32::MAX, "examples": [50] };
+    /// How much a job matters; 9 goes first.
+    Priority: integer { "minimum": 0, "maximum": PRIORITY_MAX };
+    /// A log of webhook deliveries: `app`, or a repository.
+    Log: string { "pattern": "^(app|[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})$" };
+    /// What an agent wants to find in its wakes: at most 200 characters that can be seen, on one line.
+    Resume: string { "minLength": 1, "maxLength": 200, "pattern": "\\S" };
+    /// The address of a page: https, plain characters, at most 200 of them.
+    WebPage as PageAddress: string { "pattern": "^https?://[^\\s\"'`<>\\\\^{|}]+$", "maxLength": 200, "examples": ["https://example.com/issues/7"] };
+}
+
+defined! {
+    /// The last phase of a delivery before it closes.
+    Endpoint as EndpointWord: string { "enum": [Phase::Plan, Phase::Implement, Phase::Review, Phase::Verify, Phase::Deploy, Phase::Observe] };
+    /// A phase after which a person is awaited.
+    CheckpointWord: string { "enum": [Phase::Plan, Phase::Implement, Phase::Review] };
+    /// Who may act at checkpoints.
+    CheckpointsBy as CheckpointsByWord: string { "enum": [CheckpointsBy::People, CheckpointsBy::Anyone] };
+    /// Who plans.
+    PlanBy as PlanByWord: string { "enum": [PlanBy::Jules, PlanBy::Agent, PlanBy::Human] };
+    /// Who reviews.
+    ReviewBy as ReviewByWord: string { "enum": [ReviewBy::Agent, ReviewBy::Human, ReviewBy::Jules, ReviewBy::Nobody] };
+    /// What a review came to.
+    Verdict: string { "enum": [Verdict::Pass, Verdict::NotPass] };
+    /// What something is to a delivery.
+    RefRole: string { "enum": [RefRole::Trigger, RefRole::Output, RefRole::Parent] };
+    /// What kind of thing a delivery refers to.
+    RefType: string { "enum": [RefType::Jira, RefType::Verbal, RefType::Pr, RefType::Commit, RefType::Repo, RefType::GithubIssue] };
+    /// How a pull request is merged, in GitHub's words.
+    MergeMethod: string { "enum": [MergeMethod::Merge, MergeMethod::Squash, MergeMethod::Rebase] };
+    /// Who decides that a pull request of the exchange is merged.
+    Exchange as ExchangeWord: string { "enum": [Exchange::Human, Exchange::Auto] };
+    /// Who decides that a requirement is implemented.
+    Implement as ImplementWord: string { "enum": [Implement::Human, Implement::Auto] };
+    /// The sprints whose members work at once.
+    Parallel as ParallelWord: string { "pattern": "^(always|every=[1-9][0-9]{0,8}|(only|except)=[1-9][0-9]{0,8}(,[1-9][0-9]{0,8})*)$", "maxLength": 1000, "examples": ["every=5"] };
+    /// Who starts the next sprint.
+    NextSprint as NextSprintWord: string { "enum": [NextSprint::ByHand, NextSprint::AtOnce] };
+    /// How what the members of a sprint make is merged.
+    Integration as IntegrationWord: string { "enum": [Integration::Consolidated, Integration::Individual] };
+}
+
+/// One of the checkpoints.
+struct CheckpointWord;
+
+plain! {
+    Checkpoints: Vec<CheckpointWord>;
+    DeliveryId: String;
+    Deploy: String;
+    IntakeLabel: String;
+    MessageId: i64;
+    Observe: String;
+    Phase: String;
+    RunId: String;
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::DeserializeOwned;
+    use serde_json::Value;
+
+    use super::*;
+
+    /// What a definition shows as valid is read.
+    fn reads_its_examples<T: JsonSchema + DeserializeOwned>() {
+        let schema = SchemaGenerator::default().into_root_schema_for::<T>();
+        let shown = ["examples", "enum"].into_iter();
+        let shown: Vec<&Value> = shown
+            .filter_map(|word| schema.get(word)?.as_array())
+            .flatten()
+            .collect();
+        assert!(!shown.is_empty(), "{schema:?}");
+        for value in shown {
+            let read = serde_json::from_value::<T>(value.clone());
+            assert!(read.is_ok(), "{value}");
+        }
+    }
+
+    #[test]
+    fn values_are_read_as_their_definitions_show_them() {
+        reads_its_examples::<JobId>();
+        reads_its_examples::<SessionId>();
+        reads_its_examples::<AccountName>();
+        reads_its_examples::<AgentName>();
+        reads_its_examples::<CommitSha>();
+        reads_its_examples::<BranchName>();
+        reads_its_examples::<RepoName>();
+        reads_its_examples::<PullRef>();
+        reads_its_examples::<PipelineId>();
+        reads_its_examples::<RoleName>();
+        reads_its_examples::<StreamName>();
+        reads_its_examples::<ArtefactId>();
+        reads_its_examples::<MockTag>();
+        reads_its_examples::<PersonaName>();
+        reads_its_examples::<Recipient>();
+        reads_its_examples::<Subject>();
+        reads_its_examples::<Attachment>();
+        reads_its_examples::<MailTag>();
+        reads_its_examples::<SprintNumber>();
+        reads_its_examples::<WebPage>();
+    }
+
+    #[test]
+    fn words_are_read_as_their_definitions_show_them() {
+        reads_its_examples::<Endpoint>();
+        reads_its_examples::<CheckpointsBy>();
+        reads_its_examples::<PlanBy>();
+        reads_its_examples::<ReviewBy>();
+        reads_its_examples::<Verdict>();
+        reads_its_examples::<RefRole>();
+        reads_its_examples::<RefType>();
+        reads_its_examples::<MergeMethod>();
+        reads_its_examples::<Exchange>();
+        reads_its_examples::<Implement>();
+        reads_its_examples::<Parallel>();
+        reads_its_examples::<NextSprint>();
+        reads_its_examples::<Integration>();
+    }
+}

@@ -44,7 +44,10 @@ pub(super) async fn read(
     let wanted: Vec<_> = there.map(|file| file.path.as_str()).collect();
     if !wanted.is_empty() {
         let modes = modes(client, repo, head, &wanted, &doing).await?;
-        for file in files.iter_mut().filter(|file| file.kind != ChangeKind::Removed) {
+        for file in files
+            .iter_mut()
+            .filter(|file| file.kind != ChangeKind::Removed)
+        {
             file.mode = modes.get(&file.path).copied();
         }
     }

@@ -87,7 +87,7 @@ fn answer(value: &impl Serialize) -> Response {
 }
 
 fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refused> {
-    read_json(body).map_err(Refused::bad)
+    read_json(body).map_err(|(field, problem)| Refused::bad(field, problem))
 }
 
 async fn state(State(parts): State<Parts>) -> Response {

@@ -212,7 +212,7 @@ impl<S> Row<S> {
     }
 
     /// The same row with its second spelling.
-    const fn also_at(mut self, colon: &'static str) -> Self {
+    pub(super) const fn also_at(mut self, colon: &'static str) -> Self {
         self.route.colon = Some(colon);
         self
     }

@@ -145,7 +145,7 @@ async fn the_base_may_have_a_path_and_parameters_are_escaped() {
     let echo = async |uri: Uri, headers: HeaderMap| {
         let token = headers["authorization"].to_str().unwrap().to_owned();
         let detail = format!("{uri} {token}");
-        let problem = crate::wire::Problem::new(418, "I'm a teapot", ("echo", detail));
+        let problem = crate::wire::Problem::new(418, "I'm a teapot", "echo", detail);
         let json = serde_json::to_string(&problem).unwrap();
         (StatusCode::IM_A_TEAPOT, json)
     };

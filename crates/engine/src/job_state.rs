@@ -1,6 +1,6 @@
 //! The state of a job in one word.
 
-use domain::job::{Attention, EndReason, Job, Phase};
+use domain::job::{self, Attention, EndReason, Job, Phase};
 use domain::session::SessionState;
 
 /// The words of [`state_of`], in the order in which a job reaches them.

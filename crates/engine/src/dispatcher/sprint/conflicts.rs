@@ -116,7 +116,10 @@ impl Dispatcher {
         match (&refusal.against, &sprint.woven) {
             (Against::Members(_), None) => Winner::default(),
             (Against::Members(_), Some(woven)) => {
-                let between = (&woven.base, &woven.commit);
+                let between = CommitRange {
+                    base: &woven.base,
+                    head: &woven.commit,
+                };
                 Winner {
                     commit: Some(woven.commit.clone()),
                     diff: self.diff_of(sprint, refusal, between).await,

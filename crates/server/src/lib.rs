@@ -111,6 +111,16 @@ pub async fn start(base: impl Into<Base>, settings: Settings) -> Result<Running>
     start_on(bind(settings.listen)?, base, settings).await
 }
 
+/// What the webhooks of GitHub come to.
+fn webhook_api(base: &Base, counters: Arc<api::WebhookCounters>) -> api::WebhookApi {
+    api::WebhookApi {
+        queue: base.queue.clone(),
+        clock: base.clock.clone(),
+        secrets: base.secrets.clone(),
+        counters,
+    }
+}
+
 /// The same on a port that [`bind`] took.
 pub async fn start_on(
     socket: TcpSocket,
@@ -174,13 +184,7 @@ pub async fn start_on(
         .showing(dead_letters(&base));
     let mut router = api::router(state);
     if settings.webhooks {
-        let api = api::WebhookApi {
-            queue: base.queue.clone(),
-            clock: base.clock.clone(),
-            secrets: base.secrets.clone(),
-            counters,
-        };
-        router = router.merge(api::webhook_router(api));
+        router = router.merge(api::webhook_router(webhook_api(&base, counters)));
     }
     tasks.push(tokio::spawn(serve::serve(listener, router, stopped)));
     Ok(Running {

@@ -281,7 +281,16 @@ async fn a_change_that_can_never_be_read_is_not_held_and_holds_up_no_weave() {
             git: &git,
             with_drafts: false,
         };
-        let held = weaver.holds(repo, &weave, (&main, &left)).await;
+        let held = weaver
+            .holds(
+                repo,
+                &weave,
+                CommitRange {
+                    base: &main,
+                    head: &left,
+                },
+            )
+            .await;
         held.map_err(|failure| failure.class)
     };
     assert_eq!(held().await, Ok(true));

@@ -75,11 +75,11 @@ fn what_happened_to_checks_is_told_and_what_is_not_known_is_a_change() {
         assert_eq!(status(ended), DeliveryHint::CheckEnded);
     }
     let push = format!(r#"{{"ref":"refs/heads/x","before":"{SHA}","after":"{SHA}",{repository}}}"#);
-    assert_eq!(of(push), DeliveryHint::UnderWay);
+    assert_eq!(news_of(push), DeliveryHint::UnderWay);
     let pull = format!(r#"{{"action":"completed","pull_request":{{"number":7}},{repository}}}"#);
-    assert_eq!(of(pull), DeliveryHint::Changed);
+    assert_eq!(news_of(pull), DeliveryHint::Changed);
     let pushed = |more: &str| {
-        of(format!(
+        news_of(format!(
             r#"{{"action":"synchronize","pull_request":{{"number":7}}{more},{repository}}}"#
         ))
     };

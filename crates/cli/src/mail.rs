@@ -142,7 +142,7 @@ impl Office {
                 mail.message(which.id, &persona).map_err(no_such)?,
             ));
         }
-        let message = self.change((which.id, persona), Order::Read)?;
+        let message = self.change(which.id, persona, Order::Read)?;
         Ok(show::message(&message))
     }
 

@@ -112,7 +112,7 @@ mod tests {
             let now = plus(begun, seconds(second));
             for (outage, refused) in outages.iter_mut().zip(&mut refused) {
                 outage.pass(&faults, now);
-                let on = faults.take(outage.fault.service, ("GET", "/"), "");
+                let on = faults.take(outage.fault.service, "GET", "/", "");
                 *refused += usize::from(on.is_some());
             }
         }

@@ -157,14 +157,10 @@ async fn files_are_read_and_written_through_real_git() {
         write(".jules/exchange/x/.gitkeep", ""),
     ];
     let worker = stage.commit(&main, edits).await;
-    writer
-        .create_branch(repo, &name("jules"), &worker)
-        .await
-        .unwrap();
-    writer
-        .create_branch(repo, &name("jules"), &worker)
-        .await
-        .unwrap();
+    for _ in 0..2 {
+        let made = writer.create_branch(repo, &name("jules"), &worker).await;
+        made.unwrap();
+    }
     let again = writer.create_branch(repo, &name("jules"), &main).await;
     assert_eq!(again.unwrap_err().class, FailureClass::Conflict);
     assert_eq!(stage.tip("jules").await, worker);

@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 
 use agents::HostRule;
-use anyhow::{Context, Result};
 use clap::{Args, Parser};
 
 use crate::moment::Moment;
-use crate::{child, many, play};
 
 /// Plays jobs with every fault on, and kills and restarts Gaffer where a seed says.
 #[derive(Debug, Parser)]
@@ -91,24 +89,4 @@ pub(crate) struct ChildArgs {
     /// Moments at which to stop dead.
     #[arg(long, value_name = "KIND:PLACE")]
     pub(crate) die_at: Vec<Moment>,
-}
-
-impl ChaosLine {
-    /// Does it.
-    pub(crate) fn run(self) -> Result<()> {
-        // Only fails when one is installed already, which serves as well.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        // With one thread, a child that stops dead does nothing else either.
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .context("starting the runtime")?;
-        runtime.block_on(async {
-            match self {
-                Self::Seed(args) => play::run(&args).await,
-                Self::Seeds(args) => many::run(&args).await,
-                Self::Child(args) => child::run(args).await,
-            }
-        })
-    }
 }

@@ -9,9 +9,8 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use sandbox::{Fault, FaultKind, Sandbox, Service};
 
-use crate::play::LOOK_EVERY;
 use crate::stage::BLOCKED;
-use crate::time::SharedTime;
+use crate::time::{LOOK_EVERY, SharedTime};
 
 /// When the lists began to show both; nothing as long as they hide them.
 pub(crate) type Shown = Arc<OnceLock<Timestamp>>;

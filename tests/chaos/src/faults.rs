@@ -88,13 +88,13 @@ impl FaultInjector {
     /// Injects faults for a while.
     pub(crate) async fn inject(mut self) {
         let begun = self.time.now();
-        for place in WRITES {
-            let kind = self.write_fault(place.0);
-            self.arm(place, kind);
+        for (service, method, path) in WRITES {
+            let kind = self.write_fault(service);
+            self.arm(service, method, path, kind);
         }
         for _ in 0..self.dice.random_range(0..=AGENT_FAULTS) {
             let kind = self.agent_fault();
-            self.arm((Service::Agent, "POST", ""), kind);
+            self.arm(Service::Agent, "POST", "", kind);
         }
         for fault in outage::slow(&mut self.dice) {
             self.sandbox.faults().add(fault);
@@ -109,9 +109,9 @@ impl FaultInjector {
             if self.time.now() < next || self.sandbox.faults().list().len() >= PENDING_MAX {
                 continue;
             }
-            let place = READS[self.dice.random_range(0..READS.len())];
-            let kind = self.read_fault(place);
-            self.arm(place, kind);
+            let (service, method, path) = READS[self.dice.random_range(0..READS.len())];
+            let kind = self.read_fault(service, path);
+            self.arm(service, method, path, kind);
             next = plus(
                 self.time.now(),
                 SignedDuration::from_secs(self.dice.random_range(1..=NEXT_WITHIN)),
@@ -119,7 +119,7 @@ impl FaultInjector {
         }
     }
 
-    fn arm(&self, (service, method, path): (Service, &str, &str), kind: FaultKind) {
+    fn arm(&self, service: Service, method: &str, path: &str, kind: FaultKind) {
         let fault = Fault::new(service, path, kind).on(method).next(1);
         self.sandbox.faults().add(fault);
     }
@@ -137,7 +137,7 @@ impl FaultInjector {
         }
     }
 
-    fn read_fault(&mut self, (service, _, path): (Service, &str, &str)) -> FaultKind {
+    fn read_fault(&mut self, service: Service, path: &str) -> FaultKind {
         match self.dice.random_range(0..9) {
             0 => FaultKind::Status {
                 code: 503,

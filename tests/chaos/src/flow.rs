@@ -9,9 +9,8 @@ use jiff::SignedDuration;
 use sandbox::Sandbox;
 
 use crate::keeper::ClientSlot;
-use crate::play::LOOK_EVERY;
 use crate::stage;
-use crate::time::SharedTime;
+use crate::time::{LOOK_EVERY, SharedTime};
 
 /// How often time moves, in real time.
 const BEAT: Duration = Duration::from_millis(1);

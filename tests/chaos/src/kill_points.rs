@@ -70,7 +70,7 @@ impl KillPoints {
                 let Some(kind) = self.kind(pk, &new.action).await else {
                     continue;
                 };
-                around.of_effect(kind, (&old, &new), self.clock.now());
+                around.of_effect(kind, &old, &new, self.clock.now());
             } else if pk.starts_with("AGT#") && sk.starts_with(keys::WAKE) {
                 let old = self.stored::<Wake>(&record.key).await;
                 around.of_wake(old, read(&record.body), self.clock.now());
@@ -118,7 +118,7 @@ fn stop_dead(moment: Moment) {
 }
 
 impl Around {
-    fn of_effect(&mut self, kind: Kind, (old, new): (&Effect, &Effect), now: Timestamp) {
+    fn of_effect(&mut self, kind: Kind, old: &Effect, new: &Effect, now: Timestamp) {
         if old.state == new.state {
             return;
         }

@@ -13,8 +13,7 @@ use tokio::task::JoinSet;
 use crate::command_line::SeedsArgs;
 use crate::moment::{KillPlace, Kind, Moment};
 use crate::plan::SEEDS;
-use crate::play::command;
-use crate::report::Report;
+use crate::report::{Report, command};
 use crate::{outage, output};
 
 /// What the columns of the table of kills are called.

@@ -10,8 +10,8 @@ use sandbox::Sandbox;
 use sandbox::github::PullView;
 use tokio::sync::watch;
 
-use crate::play::LOOK_EVERY;
 use crate::stage::{BLOCKED_LABEL, HANDBOOK};
+use crate::time::LOOK_EVERY;
 
 /// How long to wait before saying it once more, in real time.
 const AGAIN_AFTER: Duration = Duration::from_millis(50);

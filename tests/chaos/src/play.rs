@@ -24,7 +24,7 @@ use crate::flow::{flow, move_base, post};
 use crate::job_agents::JobAgents;
 use crate::keeper::{ClientSlot, Death, Keeper};
 use crate::report::Report;
-use crate::time::SharedTime;
+use crate::time::{LOOK_EVERY, SharedTime};
 use crate::verdict::Verdict;
 use crate::{duplicate, faults, job_agents, output, person, plan, report, stage};
 
@@ -39,9 +39,6 @@ const REAL_WITHIN: Duration = Duration::from_secs(180);
 
 /// After the end, time passes for everything that a death has hidden: a message in work comes again after nine minutes.
 const AFTERWARDS: SignedDuration = SignedDuration::from_secs(600);
-
-/// How often it is looked whether the story is over, in real time.
-pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// How long to wait before a job is handed over once more, in real time.
 const AGAIN_AFTER: Duration = Duration::from_millis(20);
@@ -102,7 +99,7 @@ async fn play(seed: u64, keep: bool) -> Result<Report> {
         );
     };
     let (jobs, ended) = story?;
-    play.report(seed, &jobs, (ended, began.elapsed())).await
+    play.report(seed, &jobs, ended, began.elapsed()).await
 }
 
 /// A folder in memory if the machine has such a place, unless it is to be kept.
@@ -113,11 +110,6 @@ fn folder(keep: bool) -> std::io::Result<TempDir> {
         return builder.tempdir();
     }
     builder.tempdir_in(MEMORY).or_else(|_| builder.tempdir())
-}
-
-/// How a seed is played again.
-pub(crate) fn command(seed: u64) -> String {
-    format!("cargo run --package chaos -- seed {seed}")
 }
 
 impl Play {
@@ -327,7 +319,8 @@ impl Play {
         mut self,
         seed: u64,
         jobs: &[String],
-        (story, took): (SignedDuration, Duration),
+        story: SignedDuration,
+        took: Duration,
     ) -> Result<Report> {
         self.tasks.shutdown().await;
         let acknowledged = self.agents.acknowledged().clone();

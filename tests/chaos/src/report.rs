@@ -8,7 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::outage::TOO_LATE;
 use crate::output;
-use crate::play::command;
+
+/// How a seed is played again.
+pub(crate) fn command(seed: u64) -> String {
+    format!("cargo run --package chaos -- seed {seed}")
+}
 
 /// What one seed came to.
 #[derive(Debug, Clone, Serialize, Deserialize)]

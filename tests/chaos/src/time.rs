@@ -7,10 +7,14 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use engine::ports::Clock;
 use jiff::{SignedDuration, Timestamp};
+
+/// How often a story is read for what to do next, in real time.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Where the file tells how much the child has in hand.
 const IN_HAND_AT: u64 = 8;

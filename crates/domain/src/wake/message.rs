@@ -244,7 +244,7 @@ fn unexpected(sha: &CommitSha, paths: &[String]) -> String {
             .join(", ")
     };
     format!(
-        "Head {sha} of its pull request was pushed when nobody expected it. It changes what neither its session nor the pull request had changed, or takes back what others changed: {listed}. It is not merged unless somebody approves this head."
+        "Head {sha} of its pull request was pushed when Gaffer expected no push. It changes what neither its session nor the pull request had changed, or takes back what others changed: {listed}. It is not merged unless a person approves this head."
     )
 }
 

@@ -375,7 +375,7 @@ fn an_unexpected_push_as_its_receiver_gets_it() {
             {
               "event": "question",
               "kind": "unexpected_push",
-              "message": "Head aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa of its pull request was pushed when nobody expected it. It changes what neither its session nor the pull request had changed, or takes back what others changed: src/x.rs. It is not merged unless somebody approves this head.",
+              "message": "Head aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa of its pull request was pushed when Gaffer expected no push. It changes what neither its session nor the pull request had changed, or takes back what others changed: src/x.rs. It is not merged unless a person approves this head.",
               "payload": {
                 "paths": [
                   "src/x.rs"

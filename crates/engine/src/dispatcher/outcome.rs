@@ -1,22 +1,45 @@
 //! What the outcome of an effect means for its aggregate, saved in the same commit as the outcome.
 
+mod creating;
+
 use std::borrow::Cow;
 
 use domain::effect::{Action, Effect, EffectState, RepoAction};
-use domain::failure::{CallEffect, Failure, FailureClass};
-use domain::governor::Slots;
-use domain::ids::{JobId, PullRef, SessionId};
-use domain::job::{self, Phase};
+use domain::ids::{JobId, PullRef, RepoName, SessionId, SprintNumber};
+use domain::job;
 use domain::policy::Source;
 use domain::pull::{self, Input};
 
 use super::Dispatcher;
 use super::effects::EffectOutcome;
-use crate::backend::{Error, IndexEntry, OUTBOX_GRACE, UnitOfWork};
+use crate::backend::{Error, UnitOfWork};
 use crate::keys;
 use crate::save::EventRoute;
-use crate::store::Versioned;
 use crate::work::Work;
+
+/// An effect with the outcome of an attempt at it.
+#[derive(Clone, Copy)]
+pub(super) struct Settled<'a> {
+    /// The effect as it is saved after the attempt.
+    pub(super) effect: &'a Effect,
+    /// What the attempt came to.
+    pub(super) outcome: &'a EffectOutcome,
+    /// The source of the aggregate, for its settings.
+    pub(super) source: &'a Source,
+}
+
+/// A weave of a sprint that an effect asks for.
+#[derive(Clone, Copy)]
+pub(super) struct WeaveAttempt<'a> {
+    /// The job of the one pull request.
+    pub(super) job: &'a JobId,
+    /// The repository of the sprint.
+    pub(super) repo: &'a RepoName,
+    /// The number of the sprint.
+    pub(super) sprint: SprintNumber,
+    /// The number of the weave.
+    pub(super) weave: u32,
+}
 
 impl Dispatcher {
     /// What an outcome means for the aggregate.
@@ -27,13 +50,22 @@ impl Dispatcher {
         outcome: &EffectOutcome,
         source: &Source,
     ) -> Result<(), Error> {
+        let settled = Settled {
+            effect,
+            outcome,
+            source,
+        };
         match &effect.action {
-            Action::CreateSession { .. } => self.apply_create(unit, effect, outcome, source).await,
-            Action::Say { .. } => self.apply_said(unit, effect, outcome, source).await,
-            Action::ApprovePlan { session, .. } => {
-                self.apply_approved(unit, session, effect, outcome).await
+            Action::CreateSession { job, attempt } => {
+                self.apply_create(unit, job, *attempt, settled).await
             }
-            Action::Merge { .. } => self.apply_merge(unit, effect, outcome, source).await,
+            Action::Say { session, cause, .. } => {
+                self.apply_said(unit, session, cause, settled).await
+            }
+            Action::ApprovePlan { session, .. } => {
+                self.apply_approved(unit, session, settled).await
+            }
+            Action::Merge { pull, .. } => self.apply_merge(unit, pull, settled).await,
             Action::ClosePull { pull } => {
                 if *outcome == EffectOutcome::Done {
                     read_back(unit, pull);
@@ -41,9 +73,22 @@ impl Dispatcher {
                 Ok(())
             }
             Action::Repo(RepoAction::Propose { job, .. }) => {
-                self.apply_proposed(unit, job, effect, outcome).await
+                self.apply_proposed(unit, job, settled).await
             }
-            Action::Repo(RepoAction::Weave { .. }) => self.apply_weave(unit, effect, outcome).await,
+            Action::Repo(RepoAction::Weave {
+                job,
+                repo,
+                sprint,
+                weave,
+            }) => {
+                let attempt = WeaveAttempt {
+                    job,
+                    repo,
+                    sprint: *sprint,
+                    weave: *weave,
+                };
+                self.apply_weave(unit, attempt, settled).await
+            }
             Action::Archive { .. }
             | Action::MarkReady { .. }
             | Action::UpdateBranch { .. }
@@ -65,9 +110,11 @@ impl Dispatcher {
         &self,
         unit: &mut UnitOfWork,
         id: &JobId,
-        effect: &Effect,
-        outcome: &EffectOutcome,
+        settled: Settled<'_>,
     ) -> Result<(), Error> {
+        let Settled {
+            effect, outcome, ..
+        } = settled;
         let Some(found) = self.backend.store.job(id).await? else {
             return Ok(());
         };
@@ -92,118 +139,13 @@ impl Dispatcher {
         Ok(())
     }
 
-    async fn apply_create(
-        &self,
-        unit: &mut UnitOfWork,
-        effect: &Effect,
-        outcome: &EffectOutcome,
-        source: &Source,
-    ) -> Result<(), Error> {
-        let Action::CreateSession { job: id, attempt } = &effect.action else {
-            return Ok(());
-        };
-        let Some(found) = self.backend.store.job(id).await? else {
-            return Ok(());
-        };
-        if found.value.attempt != *attempt {
-            let late = (*attempt, outcome);
-            return self.apply_late_create(unit, &found, late, source).await;
-        }
-        let now = self.backend.now();
-        let step = match outcome {
-            EffectOutcome::Created(view) => {
-                let owner = self.backend.store.job_of(&view.id).await?;
-                if owner.is_none() {
-                    // Until the job is saved, the pointer means nothing.
-                    unit.put_ahead(keys::session(&view.id), id, None, IndexEntry::default());
-                }
-                self.wake_up(unit, id, &found.value.account).await?;
-                if matches!(found.value.phase, Phase::Creating { .. }) {
-                    unit.ends_create(&found.value.account);
-                } else {
-                    // The job does not record that its session was created.
-                    let slots = self.backend.store.slots(&found.value.account).await?;
-                    let next = slots.value.created(id, now);
-                    keep(unit, &slots, &next);
-                }
-                match &owner {
-                    // It was adopted when this job was over.
-                    Some(other) if other != id => {
-                        let made = (&view.id, *attempt);
-                        job::session_found(&found.value, made, Some(other), &source.timing)
-                    }
-                    Some(_) | None => job::created(&found.value, view, now, &source.timing),
-                }
-            }
-            EffectOutcome::Failed(failure) if failure.happened == CallEffect::Maybe => {
-                return Ok(());
-            }
-            EffectOutcome::Failed(failure) => {
-                self.give_back(unit, &found.value, failure).await?;
-                job::creation_failed(&found.value, failure, now)
-            }
-            EffectOutcome::Merged(_)
-            | EffectOutcome::Proposed(_)
-            | EffectOutcome::Woven(_)
-            | EffectOutcome::Done => return Ok(()),
-        };
-        self.backend.save_job(unit, Some(&found), &step).await?;
-        Ok(())
-    }
-
-    /// A create failed: its slot is free, and the next job has its turn.
-    pub(super) async fn give_back(
-        &self,
-        unit: &mut UnitOfWork,
-        job: &job::Job,
-        failure: &Failure,
-    ) -> Result<(), Error> {
-        let found = self.backend.store.slots(&job.account).await?;
-        let (slots, now) = (&found.value, unit.now());
-        let next = match (failure.class, failure.asked_wait()) {
-            (FailureClass::Precondition, _) => slots.refused(&job.id, now),
-            (FailureClass::Throttled, Some(wait)) => slots.throttled(&job.id, wait, now),
-            (
-                FailureClass::Throttled
-                | FailureClass::Unauthorized
-                | FailureClass::Forbidden
-                | FailureClass::NotFound
-                | FailureClass::Conflict
-                | FailureClass::Invalid
-                | FailureClass::Unavailable
-                | FailureClass::Network
-                | FailureClass::Garbled,
-                _,
-            ) => slots.not_created(&job.id),
-        };
-        keep(unit, &found, &next);
-        Ok(())
-    }
-
-    /// An earlier attempt's create ended: the job has moved on, and the unneeded session is archived.
-    async fn apply_late_create(
-        &self,
-        unit: &mut UnitOfWork,
-        found: &Versioned<job::Job>,
-        (attempt, outcome): (u32, &EffectOutcome),
-        source: &Source,
-    ) -> Result<(), Error> {
-        let EffectOutcome::Created(view) = outcome else {
-            return Ok(());
-        };
-        let owner = self.backend.store.job_of(&view.id).await?;
-        let made = (&view.id, attempt);
-        let step = job::session_found(&found.value, made, owner.as_ref(), &source.timing);
-        self.backend.save_job(unit, Some(found), &step).await?;
-        Ok(())
-    }
-
     async fn apply_approved(
         &self,
         unit: &mut UnitOfWork,
         session: &SessionId,
-        effect: &Effect,
-        outcome: &EffectOutcome,
+        Settled {
+            effect, outcome, ..
+        }: Settled<'_>,
     ) -> Result<(), Error> {
         match outcome {
             EffectOutcome::Failed(_) => self.apply_gave_up(unit, session, effect).await,
@@ -244,9 +186,13 @@ impl Dispatcher {
         source: &Source,
     ) -> Result<(), Error> {
         match &effect.action {
-            Action::Say { .. } => {
-                self.apply_said(unit, effect, &EffectOutcome::Done, source)
-                    .await
+            Action::Say { session, cause, .. } => {
+                let settled = Settled {
+                    effect,
+                    outcome: &EffectOutcome::Done,
+                    source,
+                };
+                self.apply_said(unit, session, cause, settled).await
             }
             Action::CreateSession { .. }
             | Action::ApprovePlan { .. }
@@ -266,13 +212,15 @@ impl Dispatcher {
     async fn apply_said(
         &self,
         unit: &mut UnitOfWork,
-        effect: &Effect,
-        outcome: &EffectOutcome,
-        source: &Source,
+        session: &SessionId,
+        cause: &str,
+        settled: Settled<'_>,
     ) -> Result<(), Error> {
-        let Action::Say { session, cause, .. } = &effect.action else {
-            return Ok(());
-        };
+        let Settled {
+            effect,
+            outcome,
+            source,
+        } = settled;
         // A message that may have arrived wakes the session like one that did: its next message must be seen before
         // its job is over.
         let maybe = matches!(effect.state, EffectState::Unknown { .. });
@@ -296,16 +244,14 @@ impl Dispatcher {
     async fn apply_merge(
         &self,
         unit: &mut UnitOfWork,
-        effect: &Effect,
-        outcome: &EffectOutcome,
-        source: &Source,
+        reference: &PullRef,
+        settled: Settled<'_>,
     ) -> Result<(), Error> {
-        let Action::Merge {
-            pull: reference, ..
-        } = &effect.action
-        else {
-            return Ok(());
-        };
+        let Settled {
+            effect,
+            outcome,
+            source,
+        } = settled;
         let input = match outcome {
             EffectOutcome::Merged(commit) => Input::Merged {
                 commit: commit.clone(),
@@ -367,12 +313,4 @@ fn read_back(unit: &mut UnitOfWork, reference: &PullRef) {
         received_at: None,
     };
     unit.enqueue(&keys::pull_pk(reference), look);
-}
-
-/// Saves changed slots, and lets the next job have its turn.
-fn keep(unit: &mut UnitOfWork, found: &Versioned<Slots>, next: &Slots) {
-    let place = IndexEntry::due(Some(unit.now() + OUTBOX_GRACE));
-    unit.put(keys::slots(&next.account), next, Some(found.version), place);
-    let account = next.account.clone();
-    unit.enqueue(&keys::account_pk(&next.account), Work::Slots { account });
 }

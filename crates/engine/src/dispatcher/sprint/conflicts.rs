@@ -153,9 +153,11 @@ impl Dispatcher {
         };
         let diff = match git.merge_base(repo, between).await {
             Ok(parted) => {
-                let (base, head) = (&parted, &base);
-                let range = CommitRange { base, head };
-                self.diff_of(sprint, refusal, range).await
+                let since = CommitRange {
+                    base: &parted,
+                    head: &base,
+                };
+                self.diff_of(sprint, refusal, since).await
             }
             Err(_) => String::new(),
         };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::effect::{Action, Effect, EffectState, RepoAction};
+use domain::effect::EffectState;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, JobId, RepoName, SprintNumber};
 use domain::job;
@@ -17,6 +17,7 @@ use super::{again, named, pull_of};
 use crate::backend::{Error, IndexEntry, UnitOfWork, ignore_conflict};
 use crate::dispatcher::Dispatcher;
 use crate::dispatcher::effects::EffectOutcome;
+use crate::dispatcher::outcome::{Settled, WeaveAttempt};
 use crate::keys;
 use crate::ports::Expect;
 use crate::store::aggregate::runs::SPRINT_KEPT;
@@ -243,19 +244,13 @@ impl Dispatcher {
     pub(in crate::dispatcher) async fn apply_weave(
         &self,
         unit: &mut UnitOfWork,
-        effect: &Effect,
-        outcome: &EffectOutcome,
+        attempt: WeaveAttempt<'_>,
+        settled: Settled<'_>,
     ) -> Result<(), Error> {
-        let Action::Repo(RepoAction::Weave {
-            job,
-            repo,
-            sprint: number,
-            weave,
-        }) = &effect.action
-        else {
-            return Ok(());
-        };
-        let id = (repo.clone(), *number);
+        let Settled {
+            effect, outcome, ..
+        } = settled;
+        let id = (attempt.repo.clone(), attempt.sprint);
         let Some(found) = self.backend.store.get::<Sprint>(&id).await? else {
             return Ok(());
         };
@@ -265,14 +260,14 @@ impl Dispatcher {
                 self.keep_report(unit, &found.value, report);
                 let input = Input::Woven(report.clone());
                 let after = sprint::apply(&found.value, &input, now);
-                self.keep_commit(unit, job, &after, report).await?;
+                self.keep_commit(unit, attempt.job, &after, report).await?;
                 input
             }
             EffectOutcome::Failed(failure)
                 if matches!(effect.state, EffectState::Failed { .. }) =>
             {
                 Input::WeaveFailed {
-                    weave: *weave,
+                    weave: attempt.weave,
                     reason: failure.to_string(),
                     may_pass: failure.class.may_pass(),
                 }
@@ -287,7 +282,8 @@ impl Dispatcher {
         if next != found.value {
             // It is looked at at once, and at its due should the message be lost.
             unit.save_at(&id, &next, Some(found.version), Some(now));
-            unit.enqueue(&keys::sprint_pk(repo, *number), crate::sprints::work(&next));
+            let key = keys::sprint_pk(attempt.repo, attempt.sprint);
+            unit.enqueue(&key, crate::sprints::work(&next));
         }
         Ok(())
     }

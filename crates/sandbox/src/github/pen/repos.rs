@@ -52,6 +52,9 @@ const TAILS: [(&str, &str); 37] = [
     ("url", ""),
 ];
 
+/// Addresses to clone a repository by.
+const CLONED_BY: [&str; 4] = ["git_url", "ssh_url", "clone_url", "svn_url"];
+
 impl Pen<'_> {
     /// The address of a repository in the API.
     pub(crate) fn repo_url(&self, repo: &Repo) -> String {
@@ -59,17 +62,21 @@ impl Pen<'_> {
     }
 
     pub(crate) fn repo(&self, repo: &Repo) -> Value {
-        let url = self.repo_url(repo);
         let mut whole = self.repo_facts(repo);
         for part in [repo_settings(repo), repo_numbers(repo)] {
             if let (Value::Object(fields), Value::Object(part)) = (&mut whole, part) {
                 fields.extend(part);
             }
         }
-        for (field, tail) in TAILS {
-            put(&mut whole, field, Value::String(format!("{url}{tail}")));
-        }
+        self.put_addresses(repo, &mut whole);
         whole
+    }
+
+    fn put_addresses(&self, repo: &Repo, into: &mut Value) {
+        let url = self.repo_url(repo);
+        for (field, tail) in TAILS {
+            put(into, field, Value::String(format!("{url}{tail}")));
+        }
     }
 
     fn repo_facts(&self, repo: &Repo) -> Value {
@@ -111,18 +118,9 @@ impl Pen<'_> {
     pub(crate) fn repo_minimal(&self, repo: &Repo) -> Value {
         let mut minimal = self.repo_facts(repo);
         if let Value::Object(fields) = &mut minimal {
-            fields.retain(|name, _| {
-                !name.ends_with("_at")
-                    && !matches!(
-                        name.as_str(),
-                        "git_url" | "ssh_url" | "clone_url" | "svn_url"
-                    )
-            });
+            fields.retain(|name, _| !name.ends_with("_at") && !CLONED_BY.contains(&name.as_str()));
         }
-        for (field, tail) in TAILS {
-            let url = self.repo_url(repo);
-            put(&mut minimal, field, Value::String(format!("{url}{tail}")));
-        }
+        self.put_addresses(repo, &mut minimal);
         minimal
     }
 

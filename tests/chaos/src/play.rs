@@ -23,7 +23,7 @@ use crate::faults::FaultInjector;
 use crate::flow::{flow, move_base, post};
 use crate::job_agents::JobAgents;
 use crate::keeper::{ClientSlot, Death, Keeper};
-use crate::report::Report;
+use crate::report::{Report, command};
 use crate::time::{LOOK_EVERY, SharedTime};
 use crate::verdict::Verdict;
 use crate::{duplicate, faults, job_agents, output, person, plan, report, stage};

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
 use client::wire::{EffectView, Pending, Reason};
-use domain::effect::{Action, Effect, EffectState, RepoAction, TrackerAction};
+use domain::effect::{Effect, EffectState};
 use domain::ids::{EffectId, JobId};
 use domain::redact::presentable;
 use engine::jobs::EffectRef;
@@ -54,7 +54,7 @@ pub(crate) async fn wait(
     let sentence = match &effect.state {
         EffectState::Done { .. } => return Ok(Json(view).into_response()),
         EffectState::Failed { failure, .. } => {
-            let detail = format!("`{}` failed: {failure}", word(&effect.action));
+            let detail = format!("`{}` failed: {failure}", effect.action.word());
             return Err(failed(&detail));
         }
         EffectState::Intent { not_before, .. } if *not_before > api.backend.now() => {
@@ -111,38 +111,12 @@ fn shown(job: &JobId, effect: &Effect) -> EffectView {
     EffectView {
         effect_id: effect.id.clone(),
         job_id: job.clone(),
-        action: word(&effect.action).to_owned(),
+        action: effect.action.word().to_owned(),
         state: state.to_owned(),
         attempt: effect.attempt(),
         created_at: effect.created_at,
         next_look: effect.due(),
         failure: failure.map(|message| presentable(message, SHORT_CHARS_MAX)),
         adds_to: None,
-    }
-}
-
-/// An action in one word.
-fn word(action: &Action) -> &'static str {
-    match action {
-        Action::CreateSession { .. } => "create_session",
-        Action::Say { .. } => "say",
-        Action::ApprovePlan { .. } => "approve_plan",
-        Action::Archive { .. } => "archive",
-        Action::Merge { .. } => "merge",
-        Action::MarkReady { .. } => "mark_ready",
-        Action::UpdateBranch { .. } => "update_branch",
-        Action::Comment { .. } => "comment",
-        Action::Label { .. } => "label",
-        Action::ClosePull { .. } => "close_pull",
-        Action::DeleteBranch { .. } => "delete_branch",
-        Action::Repo(RepoAction::Propose { .. }) => "open_pull",
-        Action::Repo(RepoAction::Status { .. }) => "set_status",
-        Action::Repo(RepoAction::OpenIssue { .. }) => "open_issue",
-        Action::Repo(RepoAction::PutLabel { .. }) => "put_label",
-        Action::Repo(RepoAction::Weave { .. }) => "weave",
-        Action::Repo(RepoAction::Unlabel { .. }) => "unlabel",
-        Action::Tracker(TrackerAction::Tell { .. }) => "tell_issue",
-        Action::Tracker(TrackerAction::CloseIssue { .. }) => "close_issue",
-        Action::Tracker(TrackerAction::DispatchWorkflow { .. }) => "dispatch_workflow",
     }
 }

@@ -164,6 +164,25 @@ impl Action {
         }
     }
 
+    /// Its name in lists of effects and in answers.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::CreateSession { .. } => "create_session",
+            Self::Say { .. } => "say",
+            Self::ApprovePlan { .. } => "approve_plan",
+            Self::Archive { .. } => "archive",
+            Self::Merge { .. } => "merge",
+            Self::MarkReady { .. } => "mark_ready",
+            Self::UpdateBranch { .. } => "update_branch",
+            Self::Comment { .. } => "comment",
+            Self::Label { .. } => "label",
+            Self::ClosePull { .. } => "close_pull",
+            Self::DeleteBranch { .. } => "delete_branch",
+            Self::Repo(action) => action.word(),
+            Self::Tracker(action) => action.word(),
+        }
+    }
+
     /// A description for people.
     pub fn does(&self) -> String {
         match self {

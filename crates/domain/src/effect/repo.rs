@@ -118,6 +118,18 @@ pub(super) fn of_weave(weave: Option<u32>) -> String {
 }
 
 impl RepoAction {
+    /// Its name in lists of effects and in answers.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Propose { .. } => "open_pull",
+            Self::Status { .. } => "set_status",
+            Self::OpenIssue { .. } => "open_issue",
+            Self::PutLabel { .. } => "put_label",
+            Self::Weave { .. } => "weave",
+            Self::Unlabel { .. } => "unlabel",
+        }
+    }
+
     /// A description for people.
     pub fn does(&self) -> String {
         match self {

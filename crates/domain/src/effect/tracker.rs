@@ -71,6 +71,15 @@ impl TrackerAction {
         }
     }
 
+    /// Its name in lists of effects and in answers.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Tell { .. } => "tell_issue",
+            Self::CloseIssue { .. } => "close_issue",
+            Self::DispatchWorkflow { .. } => "dispatch_workflow",
+        }
+    }
+
     /// A description for people.
     pub fn does(&self) -> String {
         match self {

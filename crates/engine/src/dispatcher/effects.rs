@@ -1,7 +1,7 @@
 //! The life cycle of effects: settle unknown ones, start intents, perform them, and record the outcome together with
 //! its consequences.
 
-use domain::effect::{Action, Effect, EffectFinding, EffectState, RepoAction, TrackerAction};
+use domain::effect::{Action, Effect, EffectFinding, EffectState, RepoAction};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, PullRef, SessionId};
 use domain::job;
@@ -210,33 +210,7 @@ impl Dispatcher {
                 });
                 Ok((!wanted).then(|| "the job no longer waits for this session".to_owned()))
             }
-            Action::Repo(RepoAction::Propose { job, .. }) => self.not_proposed(job).await,
-            Action::Repo(RepoAction::Weave {
-                repo,
-                sprint,
-                weave,
-                ..
-            }) => self.not_woven(repo, *sprint, *weave).await,
-            Action::Repo(RepoAction::Unlabel { .. }) => Ok(None),
-            Action::Repo(RepoAction::OpenIssue { job, .. } | RepoAction::PutLabel { job, .. }) => {
-                self.no_longer_proposes(job).await
-            }
-            Action::Repo(RepoAction::Status {
-                pull,
-                sha,
-                context,
-                outcome,
-                rules,
-                ..
-            }) => {
-                let found = self.backend.store.pull(pull).await?;
-                let result = (context.as_str(), *outcome);
-                let holds = found.is_some_and(|found| {
-                    let checks = found.value.pull.own_checks.as_deref();
-                    checks.is_some_and(|it| it.shows((sha, rules), result))
-                });
-                Ok((!holds).then(|| "the check has another result by now".to_owned()))
-            }
+            Action::Repo(action) => self.not_wanted_in_repo(action).await,
             Action::Say { session, cause, .. } => {
                 let watch = self.watching(session).await?;
                 Ok(match watch {
@@ -251,13 +225,7 @@ impl Dispatcher {
                 let watch = self.watching(session).await?;
                 Ok(watch.is_none().then(|| UNWATCHED.to_owned()))
             }
-            Action::Tracker(TrackerAction::Tell { cause, .. }) => self.not_told(pk, cause).await,
-            Action::Tracker(TrackerAction::CloseIssue { issue, .. }) => {
-                self.not_its_issue(pk, issue).await
-            }
-            Action::Tracker(TrackerAction::DispatchWorkflow { cause, .. }) => {
-                self.not_dispatched(pk, cause).await
-            }
+            Action::Tracker(action) => self.not_tracked(pk, action).await,
             Action::Merge { pull, sha, .. } => self.not_let_go(pull, sha).await,
             Action::Label { pull, weave, .. } if weave.is_some() => self.not_labelled(pull).await,
             Action::Archive { .. }

@@ -12,6 +12,19 @@ use crate::ports::{AwaitedRun, IssueComment};
 const MARKER: &str = "gaffer-delivery";
 
 impl Dispatcher {
+    /// Why an action on a tracker is obsolete.
+    pub(super) async fn not_tracked(
+        &self,
+        pk: &str,
+        action: &TrackerAction,
+    ) -> Result<Option<String>, Error> {
+        match action {
+            TrackerAction::Tell { cause, .. } => self.not_told(pk, cause).await,
+            TrackerAction::CloseIssue { issue, .. } => self.not_its_issue(pk, issue).await,
+            TrackerAction::DispatchWorkflow { cause, .. } => self.not_dispatched(pk, cause).await,
+        }
+    }
+
     /// Makes the call.
     pub(super) async fn track(&self, action: &TrackerAction) -> Result<(), Failure> {
         let issues = &self.writers.issues;

@@ -155,6 +155,42 @@ impl Dispatcher {
             .any(|found| is_before(&found.value.action) && !found.value.is_settled()))
     }
 
+    /// Why an action on a repository is obsolete.
+    pub(in crate::dispatcher) async fn not_wanted_in_repo(
+        &self,
+        action: &RepoAction,
+    ) -> Result<Option<String>, Error> {
+        match action {
+            RepoAction::Propose { job, .. } => self.not_proposed(job).await,
+            RepoAction::Weave {
+                repo,
+                sprint,
+                weave,
+                ..
+            } => self.not_woven(repo, *sprint, *weave).await,
+            RepoAction::Unlabel { .. } => Ok(None),
+            RepoAction::OpenIssue { job, .. } | RepoAction::PutLabel { job, .. } => {
+                self.no_longer_proposes(job).await
+            }
+            RepoAction::Status {
+                pull,
+                sha,
+                context,
+                outcome,
+                rules,
+                ..
+            } => {
+                let found = self.backend.store.pull(pull).await?;
+                let result = (context.as_str(), *outcome);
+                let holds = found.is_some_and(|found| {
+                    let checks = found.value.pull.own_checks.as_deref();
+                    checks.is_some_and(|it| it.shows((sha, rules), result))
+                });
+                Ok((!holds).then(|| "the check has another result by now".to_owned()))
+            }
+        }
+    }
+
     /// Why nothing is done any more for a pull request of ours that is not open yet: its job is over.
     pub(in crate::dispatcher) async fn no_longer_proposes(
         &self,

@@ -13,7 +13,7 @@ use super::tree::File;
 const KNOWN: [(&str, usize); 6] = [
     ("crates/cli", 1),
     ("crates/domain", 105),
-    ("crates/engine", 26),
+    ("crates/engine", 25),
     ("crates/github", 5),
     ("crates/sandbox", 15),
     ("tests", 7),

@@ -295,7 +295,7 @@ fn of_source(source: &Source) -> Vec<&'static str> {
 }
 
 fn of_effect(effect: &Effect) -> Vec<&'static str> {
-    let mut words = vec![effect.state.word(), effect.action.word()];
+    let mut words = vec![effect.state.word(), Words::word(&effect.action)];
     if let EffectState::Failed { failure, .. } = &effect.state {
         words.extend([failure.class.word(), failure.happened.word()]);
     }

@@ -33,6 +33,18 @@ async fn a_new_session_shows_only_what_is_not_zero() {
 }
 
 #[tokio::test]
+async fn ids_are_all_different() {
+    let stand = Stand::new(scenario_of(steps(json!([])))).await;
+    let mut ids = Vec::new();
+    for _ in 0..10 {
+        ids.push(stand.create().await);
+    }
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 10);
+}
+
+#[tokio::test]
 async fn a_title_is_made_up_when_there_is_none() {
     let stand = Stand::new(scenario_of(steps(json!([])))).await;
     let shown = stand
@@ -41,6 +53,17 @@ async fn a_title_is_made_up_when_there_is_none() {
         .json();
     assert_eq!(shown["title"], "Write it");
     assert_eq!(shown.get("sourceContext"), None);
+}
+
+#[tokio::test]
+async fn empty_pages_are_empty_objects() {
+    let stand = Stand::new(scenario_of(steps(json!([])))).await;
+    assert_eq!(stand.get("/sessions").await.text, "{}");
+    let id = stand.create().await;
+    assert_eq!(
+        stand.get(&format!("/sessions/{id}/activities")).await.text,
+        "{}"
+    );
 }
 
 #[tokio::test]

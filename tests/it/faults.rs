@@ -1,6 +1,6 @@
 //! Answers that never come: an action that was cut off before or after its effect happens once.
 
-use domain::effect::{Action, Effect};
+use domain::effect::{Action, Effect, PullAction};
 use domain::ids::JobId;
 use domain::policy::{MergePolicy, PlanApproval, Source};
 use engine::backend::IndexEntry;
@@ -541,20 +541,20 @@ async fn comments_and_labels_survive_lost_answers() {
         cut(&world, &kind, (Service::GitHub, "POST", "/labels"));
         intend(
             &world,
-            Action::Comment {
+            Action::Pull(PullAction::Comment {
                 pull: pull.clone(),
                 text: "Hello".to_owned(),
                 cause: "greeting".to_owned(),
-            },
+            }),
         )
         .await;
         intend(
             &world,
-            Action::Label {
+            Action::Pull(PullAction::Label {
                 pull,
                 label: "gaffer".to_owned(),
                 weave: None,
-            },
+            }),
         )
         .await;
         world.pass(MINUTE * 10).await;

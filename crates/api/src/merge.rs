@@ -4,7 +4,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use client::wire::{MergeRequest, Merged, Pending, Reason};
-use domain::effect::{Action, EffectState};
+use domain::effect::{Action, EffectState, PullAction};
 use domain::facts::PullState;
 use domain::ids::{CommitSha, JobId};
 use domain::merge::Judgement;
@@ -196,7 +196,7 @@ async fn failure(
     let pull = api.backend.pull_of(job).await?.value.pull.pull;
     let effects = api.backend.store.effects(&keys::pull_pk(&pull)).await?;
     let failed = |effect: &domain::effect::Effect| match (&effect.action, &effect.state) {
-        (Action::Merge { sha, .. }, EffectState::Failed { at, failure, .. })
+        (Action::Pull(PullAction::Merge { sha, .. }), EffectState::Failed { at, failure, .. })
             if *sha == approval.sha && *at >= approval.at.max(ordered_at) =>
         {
             Some(format!("merging {pull} failed: {failure}"))

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use axum::{Extension, Json};
 use client::wire::{ApproveRequest, CancelRequest, IDEMPOTENCY_KEY, Message, RetryRequest};
-use domain::effect::Action;
+use domain::effect::{Action, JulesAction};
 use domain::redact::presentable;
 use sha2::{Digest, Sha256};
 
@@ -102,7 +102,7 @@ async fn say(
         .effect(&effect_ref.pk, &effect_ref.id)
         .await?;
     let same = kept.is_none_or(|kept| {
-        matches!(kept.value.action, Action::Say { text, .. } if text == message.message.trim())
+        matches!(kept.value.action, Action::Jules(JulesAction::Say { text, .. }) if text == message.message.trim())
     });
     if !same {
         let detail = "this name stands for another message already: give every message its own";

@@ -77,7 +77,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::effect::Action;
+    use crate::effect::{Action, JulesAction};
     use crate::facts::fixture::at;
 
     const HOUR: SignedDuration = SignedDuration::from_hours(1);
@@ -124,8 +124,10 @@ mod tests {
 
     #[test]
     fn what_is_under_way_is_held_no_longer_than_if_it_were_begun_now_and_no_shorter() {
-        let archive = || Action::Archive {
-            session: "14550388554331055113".parse().unwrap(),
+        let archive = || {
+            Action::Jules(JulesAction::Archive {
+                session: "14550388554331055113".parse().unwrap(),
+            })
         };
         let by = (at(0), HOUR);
         // Begun at that second by a clock that was right, or an hour ahead.

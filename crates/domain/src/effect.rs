@@ -5,6 +5,8 @@
 
 mod action;
 mod attempts;
+mod jules;
+mod pull;
 mod repo;
 mod restore_gap;
 #[cfg(test)]
@@ -16,6 +18,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 pub use action::Action;
+pub use jules::JulesAction;
+pub use pull::PullAction;
 pub use repo::RepoAction;
 pub use restore_gap::RestoreGap;
 pub use tracker::TrackerAction;
@@ -307,25 +311,12 @@ impl Effect {
                 not_before,
             })
         };
-        match self.action {
-            Action::CreateSession { .. } | Action::Merge { .. } => next(now),
-            Action::Say { .. }
-            | Action::ApprovePlan { .. }
-            | Action::Archive { .. }
-            | Action::MarkReady { .. }
-            | Action::UpdateBranch { .. }
-            | Action::Comment { .. }
-            | Action::Label { .. }
-            | Action::ClosePull { .. }
-            | Action::DeleteBranch { .. }
-            | Action::Repo(_)
-            | Action::Tracker(_) => {
-                if attempt < ATTEMPTS_MAX {
-                    next(plus(at, backoff(attempt)).max(now))
-                } else {
-                    self.clone()
-                }
-            }
+        if self.action.is_retried_by_decision() {
+            next(now)
+        } else if attempt < ATTEMPTS_MAX {
+            next(plus(at, backoff(attempt)).max(now))
+        } else {
+            self.clone()
         }
     }
 

@@ -11,15 +11,11 @@ mod forward;
 mod intake;
 mod messages;
 mod observe;
-mod outcome;
-mod perform;
 mod pipeline;
 mod pulls;
 mod redelivery;
-mod settle;
 mod slots;
 mod sprint;
-mod tracker;
 mod wakes;
 mod webhook_activity;
 mod webhooks;
@@ -27,7 +23,7 @@ mod webhooks;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use domain::effect::Action;
+use domain::effect::{Action, JulesAction};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::JobId;
 use domain::job::{self, Phase};
@@ -47,7 +43,7 @@ use crate::work::Work;
 pub use deliveries::{AT_ONCE_PER_AGENT, Deliveries};
 use pulls::PullWakeup;
 
-pub(crate) use settle::CLOCK_SLACK;
+pub(crate) use effects::CLOCK_SLACK;
 
 /// Messages taken at once.
 pub const BATCH: usize = 10;
@@ -305,10 +301,10 @@ impl Dispatcher {
     ) -> Result<(), Error> {
         let now = self.backend.now();
         let overdue = job::deadline(&found.value, &source.timing).is_some_and(|due| due <= now);
-        let wished = Action::CreateSession {
+        let wished = Action::Jules(JulesAction::CreateSession {
             job: found.value.id.clone(),
             attempt: found.value.attempt,
-        };
+        });
         let id = Backend::effect_id(&wished);
         let pk = keys::job_pk(&found.value.id);
         let effect = self.backend.store.effect(&pk, &id).await?;

@@ -2,7 +2,7 @@
 //! its effect exists.
 
 use domain::delivery::Delivery;
-use domain::effect::{Action, Effect, RepoAction, RestoreGap};
+use domain::effect::{Action, Effect, JulesAction, RepoAction, RestoreGap};
 use domain::ids::{DeliveryId, JobId};
 use domain::job::{Attention, Job, Phase};
 use jiff::Timestamp;
@@ -91,7 +91,7 @@ impl Backend {
         let from = match (action, open) {
             // Messages before the open question were no answer to it. The slack covers differing clocks; both times
             // are Jules's.
-            (Action::Say { .. }, Some(asked)) => {
+            (Action::Jules(JulesAction::Say { .. }), Some(asked)) => {
                 gap.from.max((asked + CLOCK_SLACK).min(self.now()))
             }
             (_, _) => gap.from,
@@ -114,20 +114,16 @@ impl Backend {
 
     async fn job_behind(&self, action: &Action) -> Result<Option<Versioned<Job>>, Error> {
         let id: Option<JobId> = match action {
-            Action::CreateSession { job, .. }
+            Action::Jules(JulesAction::CreateSession { job, .. })
             | Action::Repo(RepoAction::Propose { job, .. } | RepoAction::Weave { job, .. }) => {
                 Some(job.clone())
             }
-            Action::Say { session, .. }
-            | Action::ApprovePlan { session, .. }
-            | Action::Archive { session } => self.store.job_of(session).await?,
-            Action::Merge { .. }
-            | Action::MarkReady { .. }
-            | Action::UpdateBranch { .. }
-            | Action::Comment { .. }
-            | Action::Label { .. }
-            | Action::ClosePull { .. }
-            | Action::DeleteBranch { .. }
+            Action::Jules(
+                JulesAction::Say { session, .. }
+                | JulesAction::ApprovePlan { session, .. }
+                | JulesAction::Archive { session },
+            ) => self.store.job_of(session).await?,
+            Action::Pull(_)
             | Action::Repo(
                 RepoAction::Status { .. }
                 | RepoAction::OpenIssue { .. }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use domain::effect::{Action, Effect, EffectState};
+use domain::effect::{Action, Effect, EffectState, JulesAction};
 use domain::job::Job;
 use domain::wake::{Wake, WakeState};
 use engine::keys;
@@ -81,7 +81,7 @@ impl KillPoints {
 
     /// What an effect is, with the help of the job it belongs to; none where no job plays it.
     async fn kind(&self, pk: &str, action: &Action) -> Option<Kind> {
-        let Action::Archive { session } = action else {
+        let Action::Jules(JulesAction::Archive { session }) = action else {
             return Kind::of(action);
         };
         let (pk, sk) = (pk.to_owned(), keys::META.to_owned());

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use clap::ValueEnum;
-use domain::effect::Action;
+use domain::effect::{Action, JulesAction, PullAction};
 
 /// What is done outside: a row of the table of kills each, in the order of a job's life.
 ///
@@ -49,19 +49,31 @@ impl Kind {
     /// not played here, nor are pipelines, so what only they do has none.
     pub(crate) fn of(action: &Action) -> Option<Self> {
         Some(match action {
-            Action::CreateSession { .. } => Self::Create,
-            Action::Say { .. } => Self::Say,
-            Action::ApprovePlan { .. } => Self::Approve,
-            Action::Archive { .. } => Self::Archive,
-            Action::Merge { .. } => Self::Merge,
-            Action::MarkReady { .. } => Self::MarkReady,
-            Action::UpdateBranch { .. } => Self::UpdateBranch,
-            Action::Comment { .. } => Self::Comment,
-            Action::Label { .. } => Self::Label,
-            Action::DeleteBranch { .. } => Self::DeleteBranch,
-            Action::ClosePull { .. } => Self::ClosePull,
+            Action::Jules(action) => Self::of_session(action),
+            Action::Pull(action) => Self::of_pull(action),
             Action::Repo(_) | Action::Tracker(_) => return None,
         })
+    }
+
+    fn of_session(action: &JulesAction) -> Self {
+        match action {
+            JulesAction::CreateSession { .. } => Self::Create,
+            JulesAction::Say { .. } => Self::Say,
+            JulesAction::ApprovePlan { .. } => Self::Approve,
+            JulesAction::Archive { .. } => Self::Archive,
+        }
+    }
+
+    fn of_pull(action: &PullAction) -> Self {
+        match action {
+            PullAction::Merge { .. } => Self::Merge,
+            PullAction::MarkReady { .. } => Self::MarkReady,
+            PullAction::UpdateBranch { .. } => Self::UpdateBranch,
+            PullAction::Comment { .. } => Self::Comment,
+            PullAction::Label { .. } => Self::Label,
+            PullAction::ClosePull { .. } => Self::ClosePull,
+            PullAction::DeleteBranch { .. } => Self::DeleteBranch,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Listed sessions beside the watched ones: which are archived, and which no longer cause a read of their job.
 
-use domain::effect::{ATTEMPTS_MAX, Action, Effect, EffectState};
+use domain::effect::{ATTEMPTS_MAX, Action, Effect, EffectState, JulesAction};
 use domain::failure::{Failure, FailureClass};
 use domain::job::{EndReason, Ending, Phase};
 use domain::session::{SessionState, SessionView};
@@ -75,9 +75,9 @@ impl Listed {
 
     /// Whether a session is to be archived.
     async fn puts_away(&self, at: usize) -> bool {
-        let wished = Action::Archive {
+        let wished = Action::Jules(JulesAction::Archive {
             session: session(at),
-        };
+        });
         let pk = keys::job_pk(&JobId::from_ulid(ulid::Ulid(OF as u128)));
         let found = self
             .backend
@@ -188,9 +188,9 @@ async fn a_session_that_cannot_be_put_away_is_no_reason_to_write_with_every_poll
     let failed = job(ended(session(OF))).await;
     let listed = Listed::with(&failed, &[(8, 1)]).await;
     listed.tick().await;
-    let effect = Backend::effect_id(&Action::Archive {
+    let effect = Backend::effect_id(&Action::Jules(JulesAction::Archive {
         session: session(8),
-    });
+    }));
     let pk = keys::job_pk(&failed.id);
     let found = listed.backend.store.effect(&pk, &effect).await;
     let found = found.expect("a store").expect("an effect");

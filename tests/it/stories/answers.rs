@@ -1,6 +1,6 @@
 //! The answer chain, and how often the same thing is announced.
 
-use domain::effect::Action;
+use domain::effect::{Action, JulesAction};
 use domain::event::Audience;
 use domain::ids::JobId;
 use domain::outgoing_text;
@@ -84,7 +84,7 @@ async fn what_is_said_again_under_its_old_name_answers_no_other_question() {
     world.pass(MINUTE * 15).await;
     assert_eq!(world.sandbox.counters().messages, 2);
     let effects = world.backend.store.effects(&keys::job_pk(&job)).await;
-    let said = |effect: &Action| matches!(effect, Action::Say { text, .. } if *text == outgoing_text::decide_yourself());
+    let said = |effect: &Action| matches!(effect, Action::Jules(JulesAction::Say { text, .. }) if *text == outgoing_text::decide_yourself());
     let effects = effects.expect("effects");
     assert!(effects.iter().any(|effect| said(&effect.value.action)));
 }
@@ -103,7 +103,7 @@ async fn a_question_that_its_agent_leaves_is_answered_by_a_nudge() {
         .expect("effects")
         .into_iter()
         .filter_map(|effect| {
-            if let Action::Say { text, .. } = effect.value.action {
+            if let Action::Jules(JulesAction::Say { text, .. }) = effect.value.action {
                 Some(text)
             } else {
                 None

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use domain::effect::{Action, Effect};
+use domain::effect::{Action, Effect, JulesAction};
 use domain::ids::JobId;
 use domain::job::Phase;
 use domain::tick::TickTrigger;
@@ -273,9 +273,9 @@ async fn what_somebody_changes_meanwhile_is_moved_all_the_same() {
 async fn what_was_begun_since_the_clock_was_set_right_is_held_as_long_as_it_was() {
     let (world, job) = watched_in_the_future().await;
     let now = world.backend.now();
-    let action = Action::Archive {
+    let action = Action::Jules(JulesAction::Archive {
         session: "14550388554331055113".parse().expect("a session"),
-    };
+    });
     let effect = Effect::new(action, now).start(now).expect("a start");
     let key = keys::effect(&keys::job_pk(&job), &effect.id);
     let mut unit = world.backend.unit();

@@ -1,6 +1,6 @@
 //! An agent that hands work over and goes idle: the points of its story that no other file covers.
 
-use domain::effect::Action;
+use domain::effect::{Action, JulesAction};
 use domain::ids::JobId;
 use domain::wake::{Channel, ReturnMode};
 use engine::keys;
@@ -147,9 +147,12 @@ async fn a_retry_is_the_next_attempt_and_each_event_says_of_which_it_is() {
     assert_ne!(told[0]["event_id"], told[1]["event_id"]);
     let effects = world.backend.store.effects(&keys::job_pk(&job)).await;
     let effects = effects.expect("effects");
-    let created = effects
-        .iter()
-        .filter(|effect| matches!(effect.value.action, Action::CreateSession { .. }));
+    let created = effects.iter().filter(|effect| {
+        matches!(
+            effect.value.action,
+            Action::Jules(JulesAction::CreateSession { .. })
+        )
+    });
     assert_eq!(created.count(), 2);
     world.finish().await;
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::effect::{Action, Effect, EffectState};
+use domain::effect::{Action, Effect, EffectState, PullAction};
 use domain::facts::{Base, Check, CheckOutcome, PullState};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, JobId};
@@ -365,13 +365,13 @@ async fn a_merge_that_failed_tells_why() {
         branch: "main".parse().unwrap(),
         sha: "3".repeat(40).parse().unwrap(),
     };
-    let action = Action::Merge {
+    let action = Action::Pull(PullAction::Merge {
         pull: shop_pull(),
         sha: sha(),
         base,
         method: MergeMethod::Squash,
         title: None,
-    };
+    });
     let failure = Failure::new(FailureClass::Forbidden, "GitHub says 403");
     let mut effect = Effect::new(action, world.clock.now());
     effect.state = EffectState::Failed {

@@ -12,20 +12,9 @@ impl Effect {
             | FailureClass::Network
             | FailureClass::Garbled
             | FailureClass::Unauthorized => ATTEMPTS_MAX,
-            // A fresh session answers 404 for a while, and `:sendMessage` does so while the session is queued.
-            FailureClass::NotFound => match self.action {
-                Action::Say { .. } | Action::ApprovePlan { .. } => ATTEMPTS_WHILE_INVISIBLE_MAX,
-                Action::CreateSession { .. }
-                | Action::Archive { .. }
-                | Action::Merge { .. }
-                | Action::MarkReady { .. }
-                | Action::UpdateBranch { .. }
-                | Action::Comment { .. }
-                | Action::Label { .. }
-                | Action::ClosePull { .. }
-                | Action::DeleteBranch { .. }
-                | Action::Repo(_)
-                | Action::Tracker(_) => 1,
+            FailureClass::NotFound => match &self.action {
+                Action::Jules(action) if action.may_be_invisible() => ATTEMPTS_WHILE_INVISIBLE_MAX,
+                Action::Jules(_) | Action::Pull(_) | Action::Repo(_) | Action::Tracker(_) => 1,
             },
             // Creates that must wait are decided by the job, which knows its account's budget.
             FailureClass::Precondition

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Action, Effect, EffectState, NEGATIVES_TO_RETRY};
+use super::{Effect, EffectState, NEGATIVES_TO_RETRY};
 use crate::when::plus;
 
 /// The time that a restored store knows nothing of. Actions in it are visible outside only.
@@ -48,29 +48,6 @@ impl Effect {
             | EffectState::Started { .. }
             | EffectState::Unknown { .. }
             | EffectState::Done { .. } => false,
-        }
-    }
-}
-
-impl Action {
-    /// Whether a repeated attempt would double the effect. The other actions name their head or set an absolute
-    /// value.
-    pub fn may_double(&self) -> bool {
-        match self {
-            Self::CreateSession { .. }
-            | Self::Say { .. }
-            | Self::ApprovePlan { .. }
-            | Self::Comment { .. } => true,
-            Self::Archive { .. }
-            | Self::Merge { .. }
-            | Self::MarkReady { .. }
-            | Self::UpdateBranch { .. }
-            | Self::Label { .. }
-            | Self::ClosePull { .. }
-            | Self::DeleteBranch { .. }
-            // A pull request of ours is found by its branch before it is opened.
-            | Self::Repo(_) => false,
-            Self::Tracker(action) => action.may_double(),
         }
     }
 }

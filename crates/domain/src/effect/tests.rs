@@ -15,15 +15,15 @@ fn job() -> JobId {
 }
 
 fn say() -> Action {
-    Action::Say {
+    Action::Jules(JulesAction::Say {
         session: SESSION.parse().unwrap(),
         text: "hi".to_owned(),
         cause: "c1".to_owned(),
-    }
+    })
 }
 
 fn merge() -> Action {
-    Action::Merge {
+    Action::Pull(PullAction::Merge {
         pull: "Acme/Shop#7".parse().unwrap(),
         sha: sha('a'),
         base: Base {
@@ -32,51 +32,51 @@ fn merge() -> Action {
         },
         method: MergeMethod::Squash,
         title: None,
-    }
+    })
 }
 
 /// One of each action.
 fn all_actions() -> Vec<Action> {
     let pull = || "Acme/Shop#7".parse().unwrap();
     vec![
-        Action::CreateSession {
+        Action::Jules(JulesAction::CreateSession {
             job: job(),
             attempt: 2,
-        },
+        }),
         say(),
-        Action::ApprovePlan {
+        Action::Jules(JulesAction::ApprovePlan {
             session: SESSION.parse().unwrap(),
             plan: "p1".parse().unwrap(),
-        },
-        Action::Archive {
+        }),
+        Action::Jules(JulesAction::Archive {
             session: SESSION.parse().unwrap(),
-        },
+        }),
         merge(),
-        Action::MarkReady {
+        Action::Pull(PullAction::MarkReady {
             pull: pull(),
             node_id: "PR_1".to_owned(),
             sha: sha('a'),
-        },
-        Action::UpdateBranch {
+        }),
+        Action::Pull(PullAction::UpdateBranch {
             pull: pull(),
             sha: sha('a'),
-        },
-        Action::Comment {
+        }),
+        Action::Pull(PullAction::Comment {
             pull: pull(),
             text: "hi".to_owned(),
             cause: "c1".to_owned(),
-        },
-        Action::Label {
+        }),
+        Action::Pull(PullAction::Label {
             pull: pull(),
             label: "ours".to_owned(),
             weave: None,
-        },
-        Action::ClosePull { pull: pull() },
-        Action::DeleteBranch {
+        }),
+        Action::Pull(PullAction::ClosePull { pull: pull() }),
+        Action::Pull(PullAction::DeleteBranch {
             repo: "Acme/Shop".parse().unwrap(),
             branch: "fix".parse().unwrap(),
             sha: sha('a'),
-        },
+        }),
     ]
     .into_iter()
     .chain(repo_actions())
@@ -366,18 +366,12 @@ fn messages_to_a_session_that_is_still_queued_are_tried_for_more_than_an_hour() 
     for action in all_actions() {
         let (attempts, seconds) = exhaust(&action, &not_found);
         match action {
-            Action::Say { .. } | Action::ApprovePlan { .. } => {
+            Action::Jules(JulesAction::Say { .. })
+            | Action::Jules(JulesAction::ApprovePlan { .. }) => {
                 assert!(seconds > 3_600, "{action}: {seconds}");
             }
-            Action::CreateSession { .. }
-            | Action::Archive { .. }
-            | Action::Merge { .. }
-            | Action::MarkReady { .. }
-            | Action::UpdateBranch { .. }
-            | Action::Comment { .. }
-            | Action::Label { .. }
-            | Action::ClosePull { .. }
-            | Action::DeleteBranch { .. }
+            Action::Jules(JulesAction::CreateSession { .. } | JulesAction::Archive { .. })
+            | Action::Pull(_)
             | Action::Repo(_)
             | Action::Tracker(_) => assert_eq!(attempts, 1, "{action}"),
         }
@@ -431,10 +425,10 @@ fn a_failed_wish_may_be_wished_again_with_the_next_number() {
     );
     // Jobs count refusals and pull requests refused merges themselves.
     for action in [
-        Action::CreateSession {
+        Action::Jules(JulesAction::CreateSession {
             job: job(),
             attempt: 1,
-        },
+        }),
         merge(),
     ] {
         let again = fail(&action, 50).requested_again(at(7));
@@ -514,11 +508,11 @@ fn a_label_goes_on_and_off_once_for_each_weave() {
     let actions = |weave| {
         let pull = || "Acme/Shop#7".parse().unwrap();
         let label = || "conflict".to_owned();
-        let on = Action::Label {
+        let on = Action::Pull(PullAction::Label {
             pull: pull(),
             label: label(),
             weave,
-        };
+        });
         let off = RepoAction::Unlabel {
             pull: pull(),
             label: label(),

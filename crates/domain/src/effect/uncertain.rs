@@ -1,6 +1,6 @@
 //! Effects whose outcome is still unknown.
 
-use super::{Action, Effect, EffectState};
+use super::{Action, Effect, EffectState, JulesAction};
 use crate::ids::SessionId;
 
 impl Effect {
@@ -17,7 +17,7 @@ impl Effect {
     /// Whether it is a message to this session that is on its way or may have arrived. A message to the session of
     /// another attempt wakes that one.
     pub fn may_have_messaged(&self, whom: &SessionId) -> bool {
-        let to = matches!(&self.action, Action::Say { session, .. } if session == whom);
+        let to = matches!(&self.action, Action::Jules(JulesAction::Say { session, .. }) if session == whom);
         to && self.may_have_happened()
     }
 }
@@ -29,11 +29,11 @@ mod tests {
     use super::*;
 
     fn words(to: &str) -> Effect {
-        let action = Action::Say {
+        let action = Action::Jules(JulesAction::Say {
             session: to.parse().unwrap(),
             text: "Go on".to_owned(),
             cause: "test".to_owned(),
-        };
+        });
         Effect::new(action, Timestamp::UNIX_EPOCH)
     }
 
@@ -47,10 +47,10 @@ mod tests {
         assert!(started.may_have_messaged(&session));
         assert!(started.expire(later).may_have_messaged(&session));
         assert!(!words("8").start(now).unwrap().may_have_messaged(&session));
-        let approval = Action::ApprovePlan {
+        let approval = Action::Jules(JulesAction::ApprovePlan {
             session: session.clone(),
             plan: "p1".parse().unwrap(),
-        };
+        });
         let approving = Effect::new(approval, now).start(now).unwrap();
         assert!(approving.may_have_happened() && !approving.may_have_messaged(&session));
     }

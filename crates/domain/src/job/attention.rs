@@ -7,7 +7,7 @@ use super::event::event;
 use super::log::TEXT_BYTES_MAX;
 use super::watch::{AgentMessage, Announcement, Attention, RepeatedAnnouncement, Watch};
 use super::{Job, turns};
-use crate::effect::Action;
+use crate::effect::{Action, JulesAction};
 use crate::event::{Audience, Occurrence};
 use crate::fence::clip_encoded;
 use crate::ids::{EventId, PlanId};
@@ -323,8 +323,8 @@ pub(super) fn audience(policy: &Policy) -> Audience {
 pub(super) fn approval(watch: &Watch, plan: Option<&Plan>) -> Action {
     let unnamed = || PlanId::unnamed(watch.state_since);
     let plan = plan.map_or_else(unnamed, |plan| plan.id.clone());
-    Action::ApprovePlan {
+    Action::Jules(JulesAction::ApprovePlan {
         session: watch.session.clone(),
         plan,
-    }
+    })
 }

@@ -7,7 +7,7 @@ use super::due::looked_at;
 use super::observe::newest_pull;
 use super::watch::{Announced, Attention, SessionLog, Watch};
 use super::{EndReason, Ending, Job, Origin, Phase};
-use crate::effect::{Action, exponential_backoff};
+use crate::effect::{Action, JulesAction, exponential_backoff};
 use crate::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
 use crate::failure::{Failure, FailureClass};
 use crate::fence::{clip, encoded_len};
@@ -170,10 +170,10 @@ pub fn start(job: &Job, now: Timestamp) -> Result<Step<Job>, NotNow> {
         since: now,
         refusals,
     };
-    step.effects.push(Action::CreateSession {
+    step.effects.push(Action::Jules(JulesAction::CreateSession {
         job: job.id.clone(),
         attempt: job.attempt,
-    });
+    }));
     step.due = looked_at(&step.aggregate, &Timing::default());
     Ok(step)
 }
@@ -193,9 +193,9 @@ pub fn created(job: &Job, view: &SessionView, now: Timestamp, timing: &Timing) -
         | Phase::Queued { .. }
         | Phase::Proposed { .. }
         | Phase::Ended(_) => {
-            step.effects.push(Action::Archive {
+            step.effects.push(Action::Jules(JulesAction::Archive {
                 session: view.id.clone(),
-            });
+            }));
         }
     }
     step.due = looked_at(&step.aggregate, timing);

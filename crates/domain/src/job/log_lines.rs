@@ -1,7 +1,7 @@
 //! Changes of a job, as short phrases for the log. They contain no text from others.
 
 use super::{EndReason, Job, Origin};
-use crate::effect::Action;
+use crate::effect::{Action, JulesAction, PullAction};
 use crate::event::{Audience, Event};
 use crate::redact::presentable;
 
@@ -82,28 +82,38 @@ pub fn event_log_line(event: &Event, has_agent: bool) -> String {
 /// The phrase for an effect on a pull request; `None` for other effects.
 pub fn effect_log_line(action: &Action) -> Option<&'static str> {
     match action {
-        Action::Say { cause, .. } if cause.starts_with("ci:") => {
-            Some("checks failed; its session is told")
+        Action::Jules(JulesAction::Say { cause, .. }) => repair_line(cause),
+        Action::Pull(PullAction::Merge { .. }) => Some("is being merged"),
+        Action::Pull(PullAction::UpdateBranch { .. }) => {
+            Some("its branch is being brought up to date")
         }
-        Action::Say { cause, .. } if cause.starts_with("conflict:") => {
-            Some("conflicts with its base; its session is told")
-        }
-        Action::Say { cause, .. } if cause.starts_with(super::woven::CONFLICT) => {
-            Some("conflicts with others of its sprint; its session is told")
-        }
-        Action::Merge { .. } => Some("is being merged"),
-        Action::UpdateBranch { .. } => Some("its branch is being brought up to date"),
-        Action::CreateSession { .. }
-        | Action::Say { .. }
-        | Action::ApprovePlan { .. }
-        | Action::Archive { .. }
-        | Action::ClosePull { .. }
-        | Action::MarkReady { .. }
-        | Action::Comment { .. }
-        | Action::Label { .. }
-        | Action::DeleteBranch { .. }
+        Action::Jules(
+            JulesAction::CreateSession { .. }
+            | JulesAction::ApprovePlan { .. }
+            | JulesAction::Archive { .. },
+        )
+        | Action::Pull(
+            PullAction::MarkReady { .. }
+            | PullAction::Comment { .. }
+            | PullAction::Label { .. }
+            | PullAction::ClosePull { .. }
+            | PullAction::DeleteBranch { .. },
+        )
         | Action::Repo(_)
         | Action::Tracker(_) => None,
+    }
+}
+
+/// The phrase for a message with this cause; `None` unless it asks for a repair.
+fn repair_line(cause: &str) -> Option<&'static str> {
+    if cause.starts_with("ci:") {
+        Some("checks failed; its session is told")
+    } else if cause.starts_with("conflict:") {
+        Some("conflicts with its base; its session is told")
+    } else if cause.starts_with(super::woven::CONFLICT) {
+        Some("conflicts with others of its sprint; its session is told")
+    } else {
+        None
     }
 }
 

@@ -11,7 +11,7 @@ use super::watch::{Attention, Watch};
 use super::{
     EndReason, Ending, Job, Observation, Phase, attention, completion, log, turns, unreviewed,
 };
-use crate::effect::Action;
+use crate::effect::{Action, JulesAction};
 use crate::event::{Audience, ErrorCause, Occurrence};
 use crate::ids::{PullRef, RepoName};
 use crate::policy::{PlanApproval, Policy, Timing};
@@ -131,8 +131,10 @@ fn seen(step: &mut Step<Job>, before: &Watch, context: &Context<'_>) {
     }
     if completion::is_left_alone(&watch, context) {
         // The session of a pipeline has nothing more to do; any other may be talked to again.
-        let archive = step.aggregate.part.is_some().then(|| Action::Archive {
-            session: watch.session.clone(),
+        let archive = step.aggregate.part.is_some().then(|| {
+            Action::Jules(JulesAction::Archive {
+                session: watch.session.clone(),
+            })
         });
         step.effects.extend(archive);
         return end(step, &watch, EndReason::Completed, now);

@@ -10,7 +10,7 @@ use super::open_plan::shown_plan;
 use super::watch::{Attention, Reply, SentAnswer, Watch};
 use super::{AnnouncementTopic, EndReason, Ending, Job, Phase, retry, turns};
 use crate::advice::Advice;
-use crate::effect::{Action, CALL_TIMEOUT, Effect};
+use crate::effect::{Action, CALL_TIMEOUT, Effect, JulesAction};
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
 use crate::failure::Failure;
 use crate::ids::{DeliveryId, PlanId, SessionId, digest};
@@ -129,11 +129,11 @@ pub fn say(
     }
     let watch = watched(job, session)?;
     refuse_repeated(job, watch, (text, cause))?;
-    let action = Action::Say {
+    let action = Action::Jules(JulesAction::Say {
         session: watch.session.clone(),
         text: text.to_owned(),
         cause: cause.to_owned(),
-    };
+    });
     Ok(ordered(job, action, now, timing))
 }
 
@@ -257,17 +257,10 @@ pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestam
         return step;
     };
     let cause = match &effect.action {
-        Action::ApprovePlan { .. } => ErrorCause::ApprovalFailed,
-        Action::Say { .. } => ErrorCause::MessageFailed,
-        Action::CreateSession { .. }
-        | Action::Archive { .. }
-        | Action::Merge { .. }
-        | Action::MarkReady { .. }
-        | Action::UpdateBranch { .. }
-        | Action::Comment { .. }
-        | Action::Label { .. }
-        | Action::ClosePull { .. }
-        | Action::DeleteBranch { .. }
+        Action::Jules(JulesAction::ApprovePlan { .. }) => ErrorCause::ApprovalFailed,
+        Action::Jules(JulesAction::Say { .. }) => ErrorCause::MessageFailed,
+        Action::Jules(JulesAction::CreateSession { .. } | JulesAction::Archive { .. })
+        | Action::Pull(_)
         | Action::Repo(_)
         | Action::Tracker(_) => return step,
     };

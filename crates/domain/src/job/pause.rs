@@ -7,7 +7,7 @@ use super::Job;
 use super::context::Context;
 use super::nudge::{NUDGE, NUDGES_MAX};
 use super::watch::Watch;
-use crate::effect::Action;
+use crate::effect::{Action, JulesAction};
 use crate::event::{ErrorCause, Occurrence};
 use crate::outgoing_text;
 use crate::policy::{Answerer, Timing};
@@ -61,11 +61,11 @@ pub(super) fn go_on(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
     }
     step.aggregate.nudges += 1;
     watch.announced.resumed_at = Some(context.now);
-    step.effects.push(Action::Say {
+    step.effects.push(Action::Jules(JulesAction::Say {
         session: watch.session.clone(),
         text: outgoing_text::go_on().to_owned(),
         cause: format!("{NUDGE}{PAUSED}{}", watch.state_since),
-    });
+    }));
     true
 }
 

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{EndReason, Ending, Job, NewJob, Origin, Phase, create, deadline};
-use crate::effect::{Action, RepoAction};
+use crate::effect::{Action, PullAction, RepoAction};
 use crate::facts::PullState;
 use crate::failure::Failure;
 use crate::ids::{BranchName, CommitSha, JobId, PullRef};
@@ -140,16 +140,18 @@ pub fn proposed(job: &Job, opened: Option<(&PullRef, &CommitSha)>, now: Timestam
 /// A pull request of ours is closed, and its branch goes.
 fn withdrawn(job: &Job, (pull, sha): (&PullRef, &CommitSha)) -> Vec<Action> {
     let pull = pull.clone();
-    let close = Action::ClosePull { pull };
+    let close = Action::Pull(PullAction::ClosePull { pull });
     std::iter::once(close).chain(unbranched(job, sha)).collect()
 }
 
 /// The branch of a pull request of ours goes, with our commit.
 fn unbranched(job: &Job, sha: &CommitSha) -> Option<Action> {
-    job.proposal_branch().map(|branch| Action::DeleteBranch {
-        repo: job.repo.clone(),
-        branch,
-        sha: sha.clone(),
+    job.proposal_branch().map(|branch| {
+        Action::Pull(PullAction::DeleteBranch {
+            repo: job.repo.clone(),
+            branch,
+            sha: sha.clone(),
+        })
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::effect::Action;
+use crate::effect::{Action, JulesAction};
 use crate::ids::{JobId, SessionId};
 use crate::policy::Timing;
 use crate::step::Step;
@@ -60,9 +60,9 @@ pub fn session_found(
     let adopted = owner.is_some_and(|owner| *owner != job.id);
     match relation(job, session, attempt) {
         SessionRelation::Duplicate | SessionRelation::Stray if !adopted => {
-            step.effects.push(Action::Archive {
+            step.effects.push(Action::Jules(JulesAction::Archive {
                 session: session.clone(),
-            })
+            }))
         }
         SessionRelation::Duplicate
         | SessionRelation::Stray

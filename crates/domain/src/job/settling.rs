@@ -7,7 +7,7 @@ use super::event::event;
 use super::observe::end;
 use super::watch::Watch;
 use super::{EndReason, Job, Phase, completion, proposal};
-use crate::effect::Action;
+use crate::effect::{Action, JulesAction};
 use crate::event::{Audience, ErrorCause, Occurrence};
 use crate::facts::PullState;
 use crate::ids::{CommitSha, PullRef};
@@ -62,9 +62,9 @@ pub fn pull_settled(
         step.events
             .push(event(job, watch, (&name, what, audience), now));
     }
-    step.effects.push(Action::Archive {
+    step.effects.push(Action::Jules(JulesAction::Archive {
         session: watch.session.clone(),
-    });
+    }));
     end(&mut step, watch, how, now);
     step.due = None;
     step

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::observe::end;
 use super::{EndReason, Ending, Job, Phase, completion, proposal};
-use crate::effect::Action;
+use crate::effect::{Action, JulesAction};
 use crate::fence::clip;
 use crate::policy::Timing;
 use crate::refusal::{NotNow, not_now};
@@ -28,9 +28,9 @@ pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> 
             step.follow_ups.push(FollowUp::Slots(job.account.clone()));
         }
         Phase::Watching(watch) => {
-            step.effects.push(Action::Archive {
+            step.effects.push(Action::Jules(JulesAction::Archive {
                 session: watch.session.clone(),
-            });
+            }));
             end(&mut step, watch, how, now);
         }
         Phase::Proposed { pull, .. } => {
@@ -58,9 +58,9 @@ pub fn put_away(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow
         return cancel(job, by, now);
     };
     let mut step = Step::unchanged(job.clone());
-    step.effects.push(Action::Archive {
+    step.effects.push(Action::Jules(JulesAction::Archive {
         session: watch.session.clone(),
-    });
+    }));
     end(&mut step, watch, EndReason::Completed, now);
     Ok(step)
 }

@@ -22,7 +22,7 @@ mod turns;
 use jiff::Timestamp;
 
 use super::*;
-use crate::effect::Action;
+use crate::effect::{Action, JulesAction};
 use crate::event::{Event, Occurrence};
 use crate::policy::{PlanApproval, Policy, Timing};
 use crate::session::{Activity, ActivityKind, Originator, Plan, PlanStep, SessionView};

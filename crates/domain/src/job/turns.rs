@@ -11,7 +11,7 @@ use super::watch::{
     Announcement, Attention, Nudged, RepeatedAnnouncement, Reply, SentAnswer, Turn, Watch,
 };
 use super::{AnnouncementTopic, Job, Phase, completion, pause};
-use crate::effect::Action;
+use crate::effect::{Action, JulesAction};
 use crate::event::{Audience, Occurrence};
 use crate::ids::{EventId, digest};
 use crate::outgoing_text;
@@ -271,11 +271,11 @@ fn nudge(step: &mut Step<Job>, watch: &mut Watch, told: &Announcement) -> bool {
         event: told.event.clone(),
         through: watch.log.through,
     });
-    step.effects.push(Action::Say {
+    step.effects.push(Action::Jules(JulesAction::Say {
         session: watch.session.clone(),
         text: outgoing_text::decide_yourself().to_owned(),
         cause: format!("{NUDGE}{}", told.event),
-    });
+    }));
     true
 }
 
@@ -299,21 +299,14 @@ pub(super) fn answered(watch: &mut Watch, action: &Action, now: Timestamp) {
 /// The answer in an action; `None` for other actions.
 fn reply(action: &Action) -> Option<Reply> {
     match action {
-        Action::Say { text, cause, .. } => Some(Reply::Words {
+        Action::Jules(JulesAction::Say { text, cause, .. }) => Some(Reply::Words {
             cause: cause.clone(),
             digest: digest(text),
             start: presentable(text, START_CHARS_MAX),
         }),
-        Action::ApprovePlan { .. } => Some(Reply::Approval),
-        Action::CreateSession { .. }
-        | Action::Archive { .. }
-        | Action::Merge { .. }
-        | Action::MarkReady { .. }
-        | Action::UpdateBranch { .. }
-        | Action::Comment { .. }
-        | Action::Label { .. }
-        | Action::DeleteBranch { .. }
-        | Action::ClosePull { .. }
+        Action::Jules(JulesAction::ApprovePlan { .. }) => Some(Reply::Approval),
+        Action::Jules(JulesAction::CreateSession { .. } | JulesAction::Archive { .. })
+        | Action::Pull(_)
         | Action::Repo(_)
         | Action::Tracker(_) => None,
     }
@@ -360,7 +353,8 @@ pub fn answered_at(watch: &Watch) -> Option<Timestamp> {
 
 /// The answer did not get through. Returns whether it was Gaffer's own, which needs no announcement: the next answerer has its turn.
 pub(super) fn unanswered(watch: &mut Watch, action: &Action, now: Timestamp) -> bool {
-    let nudge = matches!(action, Action::Say { cause, .. } if cause.starts_with(NUDGE));
+    let nudge =
+        matches!(action, Action::Jules(JulesAction::Say { cause, .. }) if cause.starts_with(NUDGE));
     let failed = reply(action);
     let is_other = |sent: &SentAnswer| Some(&sent.reply) != failed.as_ref();
     watch.announced.stuck_sent.retain(is_other);

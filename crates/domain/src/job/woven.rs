@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::observe::end;
 use super::{EndReason, Job, NewJob, Origin, Phase, Watch, create, deadline};
-use crate::effect::{Action, RepoAction};
+use crate::effect::{Action, JulesAction, PullAction, RepoAction};
 use crate::ids::{CommitSha, PullRef, SprintNumber};
 use crate::policy::Timing;
 use crate::refusal::NotNow;
@@ -73,9 +73,9 @@ pub fn woven(job: &Job, into: &PullRef, now: Timestamp) -> Step<Job> {
         return step;
     };
     step.effects.extend(closed(watch, into));
-    step.effects.push(Action::Archive {
+    step.effects.push(Action::Jules(JulesAction::Archive {
         session: watch.session.clone(),
-    });
+    }));
     let how = EndReason::Woven { into: into.clone() };
     end(&mut step, watch, how, now);
     step.due = None;
@@ -86,12 +86,15 @@ fn closed(watch: &Watch, into: &PullRef) -> Vec<Action> {
     let Some(pull) = &watch.pull else {
         return Vec::new();
     };
-    let comment = Action::Comment {
+    let comment = Action::Pull(PullAction::Comment {
         pull: pull.clone(),
         text: format!("This change was merged as part of #{}.", into.number),
         cause: format!("woven:{}", into.number),
-    };
-    vec![comment, Action::ClosePull { pull: pull.clone() }]
+    });
+    vec![
+        comment,
+        Action::Pull(PullAction::ClosePull { pull: pull.clone() }),
+    ]
 }
 
 /// The cause of a message about a conflict, which names it once.

@@ -1,7 +1,7 @@
 //! `job::observe` and the commands over random histories of one job.
 
 use super::*;
-use crate::effect::Action;
+use crate::effect::{Action, JulesAction};
 use crate::event::{Audience, Event};
 use crate::job::{
     ATTEMPTS_MAX, AnnouncementTopic, Attention, Job, NUDGES_MAX, NewJob, Observation, Phase,
@@ -224,7 +224,7 @@ fn check(before: &Job, step: &Step<Job>, happening: &JobHappening) {
         assert!(
             step.effects
                 .iter()
-                .all(|effect| matches!(effect, Action::Archive { .. }))
+                .all(|effect| matches!(effect, Action::Jules(JulesAction::Archive { .. })))
         );
     }
     if let (Some(known), Phase::Watching(watch)) = (before.pull(), &after.phase) {
@@ -234,7 +234,8 @@ fn check(before: &Job, step: &Step<Job>, happening: &JobHappening) {
             .is_some_and(|pull| pull.repo == known.repo && pull.number >= known.number);
         assert!(kept, "{known} was forgotten");
     }
-    if let (JobHappening::Twin(..), [Action::Archive { session }]) = (happening, &step.effects[..])
+    if let (JobHappening::Twin(..), [Action::Jules(JulesAction::Archive { session })]) =
+        (happening, &step.effects[..])
     {
         assert!(before.session() != Some(session) && !before.earlier.contains(session));
     }
@@ -334,14 +335,14 @@ proptest! {
             let mut step = observe(&job, &Observation::Seen(Box::new(Snapshot { view, activities })), now, &policy, &timing);
             if order == 0 {
                 events.append(&mut step.events);
-                nudges += step.effects.iter().filter(|it| matches!(it, Action::Say { .. })).count();
+                nudges += step.effects.iter().filter(|it| matches!(it, Action::Jules(JulesAction::Say { .. }))).count();
                 let cause = format!("c{n}");
                 let Ok(said) = say(&step.aggregate, None, ("hello", &cause), (now, &timing)) else { break };
                 let effect = crate::effect::Effect::new(said.effects[0].clone(), now);
                 let refused = Failure::new(FailureClass::Invalid, "400");
                 step = order_failed(&said.aggregate, &effect, &refused, now);
             }
-            nudges += step.effects.iter().filter(|it| matches!(it, Action::Say { .. })).count();
+            nudges += step.effects.iter().filter(|it| matches!(it, Action::Jules(JulesAction::Say { .. }))).count();
             events.append(&mut step.events);
             job = step.aggregate;
         }

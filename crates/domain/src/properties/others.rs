@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::account::{Account, AccountActivity, Health, ListWeight, Pace, Poll, polled};
-use crate::effect::{Action, Effect, EffectFinding, EffectState};
+use crate::effect::{Action, Effect, EffectFinding, EffectState, JulesAction};
 use crate::fence::{clip_encoded, encoded_len, fence};
 use crate::governor::{Admission, LearnedLimit, Limits, Slots, admit};
 use crate::ids::JobId;
@@ -38,18 +38,18 @@ fn happening() -> impl Strategy<Value = EffectHappening> {
 
 fn action() -> impl Strategy<Value = Action> {
     let session = "14550388554331055113";
-    let say = Action::Say {
+    let say = Action::Jules(JulesAction::Say {
         session: session.parse().unwrap(),
         text: "hi".to_owned(),
         cause: "c".to_owned(),
-    };
-    let create = Action::CreateSession {
+    });
+    let create = Action::Jules(JulesAction::CreateSession {
         job: JobId::from_ulid(ulid::Ulid(7)),
         attempt: 1,
-    };
-    let archive = Action::Archive {
+    });
+    let archive = Action::Jules(JulesAction::Archive {
         session: session.parse().unwrap(),
-    };
+    });
     proptest::sample::select(vec![say, create, archive])
 }
 

@@ -2,7 +2,7 @@
 
 use super::merges::{hold, is_green, owner, session};
 use super::*;
-use crate::effect::Action;
+use crate::effect::{Action, PullAction};
 use crate::event::Event;
 use crate::ids::{JobId, SessionId};
 use crate::merge::{MAX_ATTEMPTS, Owner};
@@ -100,9 +100,9 @@ fn check_facts(
     let merges: Vec<&Action> = step
         .effects
         .iter()
-        .filter(|effect| matches!(effect, Action::Merge { .. }))
+        .filter(|effect| matches!(effect, Action::Pull(PullAction::Merge { .. })))
         .collect();
-    if let [Action::Merge { sha, base, .. }] = merges.as_slice() {
+    if let [Action::Pull(PullAction::Merge { sha, base, .. })] = merges.as_slice() {
         let approved = before
             .approval
             .as_ref()

@@ -12,7 +12,7 @@ use super::next_look::{READ_BACK, next_look, patience};
 use super::repair;
 use super::unexpected;
 use super::{Pull, PullPhase, Ready, RefusedMerge, SeenHead};
-use crate::effect::{Action, exponential_backoff};
+use crate::effect::{Action, PullAction, exponential_backoff};
 use crate::facts::{PullFacts, PullState, ReadDepth};
 use crate::failure::{Failure, FailureClass};
 use crate::ids::CommitSha;
@@ -254,13 +254,13 @@ fn merge_now(
         base: base.clone(),
         since: now,
     };
-    step.effects.push(Action::Merge {
+    step.effects.push(Action::Pull(PullAction::Merge {
         pull: facts.pull.clone(),
         sha,
         base,
         method,
         title,
-    });
+    }));
 }
 
 /// Removes two obstacles by itself: a draft whose session rests, and a branch that lacks nothing but its base.
@@ -269,10 +269,10 @@ fn help_along(step: &mut Step<Pull>, facts: &PullFacts, outside: &PullContext, r
         |reason: &Reason| matches!(reason, Reason::NeedsApproval | Reason::ProtectedPath { .. });
     let passes = |reason: &Reason| reason.weight() == Weight::Wait || asks_approval(reason);
     if facts.draft && outside.session == SessionStatus::Resting && reasons.iter().all(passes) {
-        step.effects.push(Action::MarkReady {
+        step.effects.push(Action::Pull(PullAction::MarkReady {
             pull: facts.pull.clone(),
             node_id: facts.node_id.clone(),
             sha: facts.head.sha.clone(),
-        });
+        }));
     }
 }

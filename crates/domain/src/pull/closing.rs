@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Pull;
 use super::context::{PullContext, may_write};
-use crate::effect::Action;
+use crate::effect::{Action, PullAction};
 use crate::facts::PullFacts;
 use crate::fence::clip;
 use crate::refusal::NotNow;
@@ -43,8 +43,8 @@ pub fn close(pull: &Pull, by: &str, now: Timestamp) -> Result<Step<Pull>, NotNow
 /// Closes an open pull request that is ordered to be closed.
 pub(super) fn carry_out(step: &mut Step<Pull>, facts: &PullFacts, outside: &PullContext) {
     if step.aggregate.closing.is_some() && may_write(facts, outside) {
-        step.effects.push(Action::ClosePull {
+        step.effects.push(Action::Pull(PullAction::ClosePull {
             pull: facts.pull.clone(),
-        });
+        }));
     }
 }

@@ -6,7 +6,7 @@ use super::alarm::raise;
 use super::checks::keep_verdict;
 use super::context::{PullContext, may_write};
 use super::{Pull, PullPhase};
-use crate::effect::Action;
+use crate::effect::{Action, PullAction};
 use crate::event::ErrorCause;
 use crate::facts::{PullFacts, PullState};
 use crate::merge::{Judgement, Reason};
@@ -90,10 +90,10 @@ pub(super) fn settled(
     let wished = pull.style_of(&facts.head.sha).delete_branch;
     let goes = policy.delete_branch && wished != Some(false);
     if merged && !astray && goes && may_write(facts, outside) {
-        step.effects.push(Action::DeleteBranch {
+        step.effects.push(Action::Pull(PullAction::DeleteBranch {
             repo: facts.pull.repo.clone(),
             branch: facts.head.branch.clone(),
             sha: facts.head.sha.clone(),
-        });
+        }));
     }
 }

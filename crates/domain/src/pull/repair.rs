@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::alarm::{about, raise};
 use super::{ANNOUNCED_HEADS_MAX, Pull, PullContext, SeenHead, Verdict};
-use crate::effect::Action;
+use crate::effect::{Action, JulesAction, PullAction};
 use crate::event::{ErrorCause, Occurrence};
 use crate::facts::{CheckOutcome, PullFacts};
 use crate::ids::{CommitSha, EventId};
@@ -81,18 +81,18 @@ impl RepairContext<'_> {
         }
         let pull = &self.facts.pull;
         if self.policy.comment_when_blocked {
-            step.effects.push(Action::Comment {
+            step.effects.push(Action::Pull(PullAction::Comment {
                 pull: pull.clone(),
                 text: outgoing_text::needs_somebody(&reason),
                 cause: format!("{}@{sha}", cause.as_str()),
-            });
+            }));
         }
         if let Some(label) = &self.policy.blocked_label {
-            step.effects.push(Action::Label {
+            step.effects.push(Action::Pull(PullAction::Label {
                 pull: pull.clone(),
                 label: label.clone(),
                 weave: None,
-            });
+            }));
         }
     }
 }
@@ -326,11 +326,11 @@ fn tell(step: &mut Step<Pull>, text: String, cause: String) {
     let Some(session) = pull.session.clone() else {
         return;
     };
-    step.effects.push(Action::Say {
+    step.effects.push(Action::Jules(JulesAction::Say {
         session,
         text,
         cause,
-    });
+    }));
 }
 
 fn remember(told: &mut Vec<CommitSha>, sha: &CommitSha) {
@@ -359,8 +359,8 @@ pub(super) fn catch_up(step: &mut Step<Pull>, matter: &RepairContext<'_>, reason
         remember(&mut repairs.updated, sha);
         repairs.updates = repairs.updates.saturating_add(1);
     }
-    step.effects.push(Action::UpdateBranch {
+    step.effects.push(Action::Pull(PullAction::UpdateBranch {
         pull: facts.pull.clone(),
         sha: sha.clone(),
-    });
+    }));
 }

@@ -1,20 +1,26 @@
 //! The life cycle of effects: settle unknown ones, start intents, perform them, and record the outcome together with
-//! its consequences.
+//! its consequences. What each of these is for an action stands in the file of its target.
 
-use domain::effect::{Action, Effect, EffectFinding, EffectState, RepoAction};
+mod jules;
+mod pulls;
+mod repo;
+mod tracker;
+
+use domain::effect::{Action, Effect, EffectFinding, EffectState, PullAction};
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{CommitSha, PullRef, SessionId};
-use domain::job;
+use domain::ids::{CommitSha, PullRef};
 use domain::policy::Source;
 use domain::session::SessionView;
 use domain::sprint::Report;
+use jiff::{SignedDuration, Timestamp};
 
 use super::Dispatcher;
-use crate::backend::{DECIDE_AGAIN_MAX, Error, ignore_conflict};
+use crate::backend::{DECIDE_AGAIN_MAX, Error, UnitOfWork, ignore_conflict};
 use crate::store::Versioned;
+pub(super) use repo::WeaveAttempt;
 
-/// Why nothing is said to a session any more.
-const UNWATCHED: &str = "its job no longer watches this session";
+/// Clocks differ: the search for an effect's result begins this long before its request.
+pub(crate) const CLOCK_SLACK: SignedDuration = SignedDuration::from_secs(120);
 
 /// What a call, or reading the world, brought about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +37,30 @@ pub(super) enum EffectOutcome {
     Done,
     /// It failed.
     Failed(Failure),
+}
+
+/// An effect with the outcome of an attempt at it.
+#[derive(Clone, Copy)]
+pub(super) struct Settled<'a> {
+    /// The effect as it is saved after the attempt.
+    pub(super) effect: &'a Effect,
+    /// What the attempt came to.
+    pub(super) outcome: &'a EffectOutcome,
+    /// The source of the aggregate, for its settings.
+    pub(super) source: &'a Source,
+}
+
+/// When an effect is begun among those of its aggregate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum EffectOrder {
+    /// Before all others.
+    First,
+    /// As it comes.
+    Usual,
+    /// After what it is about.
+    Later,
+    /// After all others.
+    Last,
 }
 
 impl Dispatcher {
@@ -67,29 +97,7 @@ impl Dispatcher {
         if effects.iter().all(|found| found.value.is_settled()) {
             return Ok(false);
         }
-        // The facts of a merge grow older with every call that comes before it; a pull request of ours comes after what it is about, and
-        // a branch goes last.
-        effects.sort_by_key(|found| match &found.value.action {
-            Action::Merge { .. } => 0,
-            Action::Repo(RepoAction::Propose { .. } | RepoAction::Weave { .. }) => 2,
-            Action::DeleteBranch { .. } => 3,
-            Action::CreateSession { .. }
-            | Action::Say { .. }
-            | Action::ApprovePlan { .. }
-            | Action::Archive { .. }
-            | Action::MarkReady { .. }
-            | Action::UpdateBranch { .. }
-            | Action::Comment { .. }
-            | Action::Label { .. }
-            | Action::ClosePull { .. }
-            | Action::Repo(
-                RepoAction::Status { .. }
-                | RepoAction::OpenIssue { .. }
-                | RepoAction::PutLabel { .. }
-                | RepoAction::Unlabel { .. },
-            )
-            | Action::Tracker(_) => 1,
-        });
+        effects.sort_by_key(|found| order(&found.value.action));
         let held = self.hold(source).await?.is_some();
         let mut any = false;
         for found in effects {
@@ -141,7 +149,7 @@ impl Dispatcher {
         judged: Option<&CommitSha>,
     ) -> Result<(), Error> {
         // A merge starts only in the pass that judged this very head.
-        if let Action::Merge { sha, .. } = &found.value.action
+        if let Action::Pull(PullAction::Merge { sha, .. }) = &found.value.action
             && judged != Some(sha)
         {
             return Ok(());
@@ -179,62 +187,71 @@ impl Dispatcher {
         self.record(pk, &held, &outcome, source).await
     }
 
-    /// The watch of a session, while its job watches it.
-    pub(super) async fn watching(
-        &self,
-        session: &SessionId,
-    ) -> Result<Option<Box<job::Watch>>, Error> {
-        let Some(id) = self.backend.store.job_of(session).await? else {
-            return Ok(None);
-        };
-        let found = self.backend.store.job(&id).await?;
-        Ok(found.and_then(|found| match found.value.phase {
-            job::Phase::Watching(watch) if watch.session == *session => Some(watch),
-            job::Phase::Watching(_)
-            | job::Phase::Queued { .. }
-            | job::Phase::Creating { .. }
-            | job::Phase::Proposed { .. }
-            | job::Phase::Ended(_) => None,
-        }))
+    /// Makes the call. Its failure is an outcome; an error means that the target could not even be determined.
+    async fn perform(&self, effect: &Effect, source: &Source) -> Result<EffectOutcome, Error> {
+        match &effect.action {
+            Action::Jules(action) => self.perform_on_jules(effect, action, source).await,
+            Action::Pull(action) => Ok(self.perform_on_pull(effect, action).await),
+            Action::Repo(action) => self.perform_on_repo(action).await,
+            Action::Tracker(action) => Ok(self.perform_on_tracker(action).await),
+        }
     }
 
-    /// Why an obsolete effect is not begun: a create whose job moved on, a message to a session that was replaced
-    /// or archived, a text for an issue that was overtaken, a label of a conflict that is resolved, or a deployment that was cancelled.
+    /// Why an obsolete effect is not begun.
     async fn not_wanted(&self, pk: &str, action: &Action) -> Result<Option<String>, Error> {
         match action {
-            Action::CreateSession { job, attempt } => {
-                let found = self.backend.store.job(job).await?;
-                let wanted = found.is_some_and(|found| {
-                    found.value.attempt == *attempt
-                        && matches!(found.value.phase, job::Phase::Creating { .. })
-                });
-                Ok((!wanted).then(|| "the job no longer waits for this session".to_owned()))
+            Action::Jules(action) => self.not_wanted_on_jules(action).await,
+            Action::Pull(action) => self.not_wanted_on_pull(action).await,
+            Action::Repo(action) => self.not_wanted_on_repo(action).await,
+            Action::Tracker(action) => self.not_wanted_on_tracker(pk, action).await,
+        }
+    }
+
+    /// What the world shows of an effect, and the outcome if it happened.
+    async fn look_for(
+        &self,
+        effect: &Effect,
+        source: &Source,
+    ) -> Result<(EffectFinding, EffectOutcome), Error> {
+        match &effect.action {
+            Action::Jules(action) => self.look_on_jules(effect, action, source).await,
+            Action::Pull(action) => self.look_on_pull(effect, action, source).await,
+            Action::Repo(action) => self.look_on_repo(action).await,
+            Action::Tracker(action) => Ok(self.look_on_tracker(action).await),
+        }
+    }
+
+    /// What an outcome means for the aggregate.
+    async fn apply_outcome(
+        &self,
+        unit: &mut UnitOfWork,
+        settled: Settled<'_>,
+    ) -> Result<(), Error> {
+        match &settled.effect.action {
+            Action::Jules(action) => self.apply_on_jules(unit, action, settled).await,
+            Action::Pull(action) => self.apply_on_pull(unit, action, settled).await,
+            Action::Repo(action) => self.apply_on_repo(unit, action, settled).await,
+            Action::Tracker(action) => self.apply_on_tracker(unit, action, settled).await,
+        }
+    }
+
+    /// The process that began it died, so it may have happened.
+    async fn apply_expiry(
+        &self,
+        unit: &mut UnitOfWork,
+        effect: &Effect,
+        source: &Source,
+    ) -> Result<(), Error> {
+        match &effect.action {
+            Action::Jules(action) => {
+                let settled = Settled {
+                    effect,
+                    outcome: &EffectOutcome::Done,
+                    source,
+                };
+                self.expire_on_jules(unit, action, settled).await
             }
-            Action::Repo(action) => self.not_wanted_in_repo(action).await,
-            Action::Say { session, cause, .. } => {
-                let watch = self.watching(session).await?;
-                Ok(match watch {
-                    None => Some(UNWATCHED.to_owned()),
-                    Some(watch) if !job::is_wanted(&watch, cause) => {
-                        Some("it was answered meanwhile".to_owned())
-                    }
-                    Some(_) => None,
-                })
-            }
-            Action::ApprovePlan { session, .. } => {
-                let watch = self.watching(session).await?;
-                Ok(watch.is_none().then(|| UNWATCHED.to_owned()))
-            }
-            Action::Tracker(action) => self.not_tracked(pk, action).await,
-            Action::Merge { pull, sha, .. } => self.not_let_go(pull, sha).await,
-            Action::Label { pull, weave, .. } if weave.is_some() => self.not_labelled(pull).await,
-            Action::Archive { .. }
-            | Action::MarkReady { .. }
-            | Action::UpdateBranch { .. }
-            | Action::Comment { .. }
-            | Action::Label { .. }
-            | Action::ClosePull { .. }
-            | Action::DeleteBranch { .. } => Ok(None),
+            Action::Pull(_) | Action::Repo(_) | Action::Tracker(_) => Ok(()),
         }
     }
 
@@ -256,9 +273,7 @@ impl Dispatcher {
                         next.state,
                         EffectState::Intent { .. } | EffectState::Failed { .. }
                     );
-                if let (true, Action::Merge { .. } | Action::CreateSession { .. }) =
-                    (certain, &next.action)
-                {
+                if certain && next.action.is_retried_by_decision() {
                     // Whether to retry depends on more than this effect: its aggregate decides.
                     let failure = Failure::new(
                         FailureClass::Unavailable,
@@ -302,8 +317,12 @@ impl Dispatcher {
             };
             let mut unit = self.backend.unit();
             self.backend.save_effect_state(&mut unit, pk, &found, &next);
-            self.apply_outcome(&mut unit, &next, outcome, source)
-                .await?;
+            let settled = Settled {
+                effect: &next,
+                outcome,
+                source,
+            };
+            self.apply_outcome(&mut unit, settled).await?;
             match self.backend.commit(unit).await {
                 Err(error) if error.is_conflict() => {}
                 outcome => return outcome,
@@ -325,19 +344,41 @@ fn attempts_made(effect: &Effect, failure: &Failure) -> u32 {
 }
 
 /// Creates and merges are tried again only by their aggregate's decision, never by the effect itself.
-fn failed(effect: &Effect, failure: &Failure, now: jiff::Timestamp) -> Effect {
+fn failed(effect: &Effect, failure: &Failure, now: Timestamp) -> Effect {
     let next = effect.failed(failure, now);
-    match (&effect.action, &next.state) {
-        (Action::CreateSession { .. } | Action::Merge { .. }, EffectState::Intent { .. }) => {
-            Effect {
-                state: EffectState::Failed {
-                    at: now,
-                    attempt: attempts_made(effect, failure),
-                    failure: failure.clone(),
-                },
-                ..next
-            }
-        }
-        _ => next,
+    let goes_on = matches!(next.state, EffectState::Intent { .. });
+    if !goes_on || !effect.action.is_retried_by_decision() {
+        return next;
     }
+    let state = EffectState::Failed {
+        at: now,
+        attempt: attempts_made(effect, failure),
+        failure: failure.clone(),
+    };
+    Effect { state, ..next }
+}
+
+/// The facts of a merge grow older with every call that comes before it; a pull request of ours comes after what it is about, and
+/// a branch goes last.
+fn order(action: &Action) -> EffectOrder {
+    match action {
+        Action::Pull(action) => pulls::order(action),
+        Action::Repo(action) => repo::order(action),
+        Action::Jules(_) | Action::Tracker(_) => EffectOrder::Usual,
+    }
+}
+
+/// The outcome of a call without a result.
+fn done(result: Result<(), Failure>) -> EffectOutcome {
+    result.map_or_else(EffectOutcome::Failed, |()| EffectOutcome::Done)
+}
+
+/// What a reading found of an effect without a result.
+fn seen(reading: Result<bool, Failure>) -> (EffectFinding, EffectOutcome) {
+    let finding = match reading {
+        Ok(true) => EffectFinding::Happened,
+        Ok(false) => EffectFinding::NoTrace,
+        Err(_) => EffectFinding::CannotTell,
+    };
+    (finding, EffectOutcome::Done)
 }

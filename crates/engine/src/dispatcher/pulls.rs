@@ -9,7 +9,7 @@ mod owning;
 mod unexpected;
 mod unread;
 
-use domain::effect::Action;
+use domain::effect::{Action, PullAction};
 use domain::facts::{PullFacts, ReadDepth};
 use domain::failure::FailureClass;
 use domain::ids::{CommitSha, JobId, PullRef, RepoName};
@@ -208,7 +208,7 @@ impl Dispatcher {
         let withdrawn = self
             .withdraw_merges(&mut unit, &step, judged.as_ref())
             .await?;
-        let merge = |action: &&Action| matches!(action, Action::Merge { .. });
+        let merge = |action: &&Action| matches!(action, Action::Pull(PullAction::Merge { .. }));
         let decided = step.effects.iter().find(merge).map(Backend::effect_id);
         let of_exchange = is_of_exchange(&job);
         self.count_merges(&mut unit, source, (decided, &withdrawn), of_exchange)

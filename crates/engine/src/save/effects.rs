@@ -1,6 +1,6 @@
 //! Effects, which are saved before they start.
 
-use domain::effect::{Action, Effect, EffectState};
+use domain::effect::{Action, Effect, EffectState, JulesAction};
 use domain::ids::EffectId;
 
 use crate::backend::{Backend, Error, IndexEntry, OUTBOX_GRACE, UnitOfWork};
@@ -55,7 +55,7 @@ impl Backend {
             None => (wished.with_initial_delay(), None),
             Some(found) => {
                 // An approval is safe to repeat, and only a person or an agent repeats it: it starts afresh.
-                let afresh = matches!(action, Action::ApprovePlan { .. })
+                let afresh = matches!(action, Action::Jules(JulesAction::ApprovePlan { .. }))
                     && matches!(found.value.state, EffectState::Failed { .. });
                 let again = if afresh {
                     wished.clone()

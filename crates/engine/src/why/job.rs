@@ -2,7 +2,7 @@
 
 use domain::account::{Account, Health};
 use domain::advice::Advice;
-use domain::effect::{Action, EffectState};
+use domain::effect::{Action, EffectState, JulesAction};
 use domain::failure::FailureClass;
 use domain::governor::{self, Admission};
 use domain::job::{self, Attention, EndReason, Job, Phase, Watch, deadline};
@@ -116,10 +116,10 @@ impl Backend {
 
     /// Why its session has not been created although that was tried.
     async fn refused(&self, job: &Job, refusals: u32) -> Result<String, Error> {
-        let create = Action::CreateSession {
+        let create = Action::Jules(JulesAction::CreateSession {
             job: job.id.clone(),
             attempt: job.attempt,
-        };
+        });
         let id = Backend::effect_id(&create);
         let effect = self.store.effect(&keys::job_pk(&job.id), &id).await?;
         let said = effect.and_then(|effect| match effect.value.state {

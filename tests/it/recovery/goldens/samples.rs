@@ -8,7 +8,7 @@ mod pulls;
 mod settings;
 mod sprints;
 
-use domain::effect::{Action, Effect, EffectState};
+use domain::effect::{Action, Effect, EffectState, JulesAction, PullAction};
 use domain::event::{
     Audience, DeliveryAsk, ErrorCause, Event, EventContext, FailedCheck, News, Occurrence,
 };
@@ -96,10 +96,10 @@ impl Samples {
         }
         let effect = |n: u32| {
             Effect::new(
-                Action::CreateSession {
+                Action::Jules(JulesAction::CreateSession {
                     job: job_id(),
                     attempt: n,
-                },
+                }),
                 AT,
             )
         };
@@ -325,57 +325,59 @@ fn occurrences() -> Vec<Occurrence> {
 fn actions() -> Vec<Action> {
     let (session, pull) = (session_id(), pull_ref());
     let mut actions = vec![
-        Action::CreateSession {
+        Action::Jules(JulesAction::CreateSession {
             job: job_id(),
             attempt: 1,
-        },
-        Action::Say {
+        }),
+        Action::Jules(JulesAction::Say {
             session: session.clone(),
             text: "PostgreSQL".to_owned(),
             cause: "answer".to_owned(),
-        },
-        Action::ApprovePlan {
+        }),
+        Action::Jules(JulesAction::ApprovePlan {
             session: session.clone(),
             plan: plan().id,
-        },
-        Action::Archive { session },
-        Action::MarkReady {
+        }),
+        Action::Jules(JulesAction::Archive { session }),
+        Action::Pull(PullAction::MarkReady {
             pull: pull.clone(),
             node_id: "PR_kwDO0000000000000007".to_owned(),
             sha: sha('a'),
-        },
-        Action::UpdateBranch {
+        }),
+        Action::Pull(PullAction::UpdateBranch {
             pull: pull.clone(),
             sha: sha('a'),
-        },
-        Action::Comment {
+        }),
+        Action::Pull(PullAction::Comment {
             pull: pull.clone(),
             text: "Needs somebody".to_owned(),
             cause: "blocked".to_owned(),
-        },
-        Action::Label {
+        }),
+        Action::Pull(PullAction::Label {
             pull: pull.clone(),
             label: "needs-human".to_owned(),
             weave: None,
-        },
-        Action::ClosePull { pull: pull_ref() },
-        Action::DeleteBranch {
+        }),
+        Action::Pull(PullAction::ClosePull { pull: pull_ref() }),
+        Action::Pull(PullAction::DeleteBranch {
             repo: pull.repo.clone(),
             branch: "add-a-search-box".parse().expect("a branch"),
             sha: sha('a'),
-        },
+        }),
     ];
     let methods = [
         (MergeMethod::Merge, 'c'),
         (MergeMethod::Squash, 'd'),
         (MergeMethod::Rebase, 'e'),
     ];
-    actions.extend(methods.map(|(method, digit)| Action::Merge {
-        pull: pull.clone(),
-        sha: sha(digit),
-        base: base(),
-        method,
-        title: Some("Add a search box".to_owned()),
+    actions.extend(methods.map(|(method, digit)| {
+        Action::Pull(PullAction::Merge {
+            pull: pull.clone(),
+            sha: sha(digit),
+            base: base(),
+            method,
+            title: Some("Add a search box".to_owned()),
+        })
     }));
     actions
 }

@@ -11,7 +11,9 @@ use domain::delivery::{
     IssueTrouble, JobEnd, Mode, Observe, Performer, Phase as DeliveryPhase, PlanBy, PullEnd,
     RefRole, RefType, ReviewBy, RunResult, RunStatus, TranscriptState, Verdict, Work as SeenWork,
 };
-use domain::effect::{Action, Effect, EffectState, RepoAction, TrackerAction};
+use domain::effect::{
+    Action, Effect, EffectState, JulesAction, PullAction, RepoAction, TrackerAction,
+};
 use domain::event::{Audience, DeliveryAsk, ErrorCause, Event, News, Occurrence};
 use domain::facts::{Check, CheckOutcome, Pass, PullState};
 use domain::failure::{CallEffect, FailureClass};
@@ -71,10 +73,9 @@ macro_rules! words {
 
 words! {
     EffectState { Intent, Started, Unknown, Done, Failed }
-    Action {
-        CreateSession, Say, ApprovePlan, Archive, Merge, MarkReady, UpdateBranch, Comment, Label,
-        DeleteBranch, ClosePull, Repo, Tracker,
-    }
+    Action { Jules, Pull, Repo, Tracker }
+    JulesAction { CreateSession, Say, ApprovePlan, Archive }
+    PullAction { Merge, MarkReady, UpdateBranch, Comment, Label, ClosePull, DeleteBranch }
     FailureClass {
         Unauthorized, Forbidden, NotFound, Precondition, Conflict, Invalid, Throttled, Unavailable,
         Network, Garbled,
@@ -299,14 +300,16 @@ fn of_effect(effect: &Effect) -> Vec<&'static str> {
     if let EffectState::Failed { failure, .. } = &effect.state {
         words.extend([failure.class.word(), failure.happened.word()]);
     }
-    if let Action::Merge { method, .. } = &effect.action {
+    words.push(match &effect.action {
+        Action::Jules(action) => Words::word(action),
+        Action::Pull(action) => Words::word(action),
+        Action::Repo(action) => Words::word(action),
+        Action::Tracker(action) => Words::word(action),
+    });
+    if let Action::Pull(PullAction::Merge { method, .. }) = &effect.action {
         words.push(method.word());
     }
-    if let Action::Tracker(action) = &effect.action {
-        words.push(Words::word(action));
-    }
     if let Action::Repo(action) = &effect.action {
-        words.push(Words::word(action));
         match action {
             RepoAction::Propose { recipe, .. } => words.push(recipe.word()),
             RepoAction::Status { outcome, .. } => words.push(outcome.word()),

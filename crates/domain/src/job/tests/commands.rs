@@ -9,9 +9,9 @@ use crate::failure::{Failure, FailureClass};
 use crate::refusal::NotNow;
 
 fn archive(session: &str) -> Vec<Action> {
-    vec![Action::Archive {
+    vec![Action::Jules(JulesAction::Archive {
         session: session.parse().unwrap(),
-    }]
+    })]
 }
 
 fn sha() -> CommitSha {
@@ -157,11 +157,11 @@ fn words_go_to_the_current_session_only() {
     let timing = Timing::default();
     let job = watched_job();
     let step = say(&job, None, (" hello ", "c1"), (at(0), &timing)).unwrap();
-    let Action::Say {
+    let Action::Jules(JulesAction::Say {
         session,
         text,
         cause,
-    } = &step.effects[0]
+    }) = &step.effects[0]
     else {
         panic!()
     };

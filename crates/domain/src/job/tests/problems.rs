@@ -338,7 +338,7 @@ fn a_paused_session_is_told_to_go_on_first_where_gaffer_may_answer() {
     let mut story = paused(&["nudge:20m", "human"]);
     story.poll(60, "PAUSED");
     assert!(story.poll(90, "PAUSED").is_empty());
-    let [Action::Say { text, cause, .. }] = story.effects.as_slice() else {
+    let [Action::Jules(JulesAction::Say { text, cause, .. })] = story.effects.as_slice() else {
         panic!("{:?}", story.effects);
     };
     assert!(text.contains("go on"), "{text}");
@@ -354,7 +354,7 @@ fn a_pause_that_a_message_ends_is_told_to_nobody() {
     let mut story = paused(&["nudge:20m", "human"]);
     story.poll(60, "PAUSED");
     story.poll(90, "PAUSED");
-    let [Action::Say { cause, .. }] = story.effects.as_slice() else {
+    let [Action::Jules(JulesAction::Say { cause, .. })] = story.effects.as_slice() else {
         panic!("{:?}", story.effects);
     };
     let cause = cause.clone();

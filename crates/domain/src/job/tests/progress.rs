@@ -107,7 +107,7 @@ fn whatever_else_changes_is_more_than_progress() {
 fn whatever_is_told_or_done_is_more_than_progress() {
     let job = at_work();
     let session = job.session().cloned().unwrap();
-    let archive = Action::Archive { session };
+    let archive = Action::Jules(JulesAction::Archive { session });
     let event = any_event(&job);
     let told = Step {
         events: vec![event.clone()],

@@ -1,7 +1,7 @@
 //! Jobs without a session: from the commit to the pull request that is theirs alone.
 
 use super::*;
-use crate::effect::RepoAction;
+use crate::effect::{PullAction, RepoAction};
 use crate::failure::{Failure, FailureClass};
 use crate::ids::{CommitSha, PullRef};
 use crate::pipeline::{Recipe, TreeShas};
@@ -59,12 +59,12 @@ fn it_is_looked_at_again_until_it_is_over() {
 fn a_pull_request_of_one_that_is_called_off_is_closed_once() {
     let waiting = proposal().aggregate;
     let close = [
-        Action::ClosePull { pull: pull() },
-        Action::DeleteBranch {
+        Action::Pull(PullAction::ClosePull { pull: pull() }),
+        Action::Pull(PullAction::DeleteBranch {
             repo: pull().repo,
             branch: waiting.proposal_branch().unwrap(),
             sha: sha('c'),
-        },
+        }),
     ];
     let off = cancel(&waiting, "ann", at(1)).unwrap();
     assert_eq!(off.effects, []);
@@ -81,11 +81,11 @@ fn a_pull_request_of_one_that_is_called_off_is_closed_once() {
 fn a_branch_that_nothing_was_opened_from_goes() {
     let made = committed(&proposal().aggregate, &sha('c')).unwrap();
     let made = made.aggregate;
-    let unbranch = [Action::DeleteBranch {
+    let unbranch = [Action::Pull(PullAction::DeleteBranch {
         repo: made.repo.clone(),
         branch: made.proposal_branch().unwrap(),
         sha: sha('c'),
-    }];
+    })];
     let off = cancel(&made, "ann", at(1)).unwrap();
     assert_eq!(off.effects, unbranch);
     let failure = Failure::new(FailureClass::Forbidden, "no");

@@ -40,7 +40,7 @@ fn see(story: &mut Story, second: i64, state: &str) -> Vec<String> {
         format!("{whom}: {}", label(event))
     });
     let said = story.effects[effects..].iter().map(|effect| {
-        if matches!(effect, Action::Say { .. }) {
+        if matches!(effect, Action::Jules(JulesAction::Say { .. })) {
             "nudge".to_owned()
         } else {
             effect.to_string()
@@ -347,16 +347,16 @@ fn a_nudge_that_waited_is_not_sent_once_somebody_answered() {
     let cause = format!("nudge:{}", told(&asked).event);
     assert!(is_wanted(&asked, &cause) && is_wanted(&asked, "answer"));
     assert!(!is_wanted(&asked, "nudge:of another question"));
-    let nudge = Action::Say {
+    let nudge = Action::Jules(JulesAction::Say {
         session: asked.session.clone(),
         text: "go on".to_owned(),
         cause: cause.clone(),
-    };
-    let answer = Action::Say {
+    });
+    let answer = Action::Jules(JulesAction::Say {
         session: asked.session.clone(),
         text: "red".to_owned(),
         cause: "answer".to_owned(),
-    };
+    });
     answered(&mut asked, &answer, at(300));
     assert!(!is_wanted(&asked, &cause) && is_wanted(&asked, "answer"));
     // A late failure takes nothing back once an answer came.

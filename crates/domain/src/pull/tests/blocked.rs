@@ -1,6 +1,7 @@
 //! Reasons that neither time nor the session removes, and pull requests that are closed and reopened.
 
 use super::*;
+use crate::effect::PullAction;
 use crate::facts::{Demands, PullState, RequiredCheck, Review, ReviewVerdict as Said};
 use crate::job::{WaitParty, WaitReason};
 use crate::merge::{Gate, SprintGate};
@@ -220,7 +221,7 @@ fn a_source_may_want_a_comment_and_a_label() {
     let comment = "comment:#7:merge_blocked@A";
     let wanted = [comment, "label:#7:needs-somebody", "merge_blocked"];
     assert_eq!(world.read(0), wanted);
-    let Some(Action::Comment { text, .. }) = world.step.effects.first() else {
+    let Some(Action::Pull(PullAction::Comment { text, .. })) = world.step.effects.first() else {
         panic!()
     };
     assert!(text.contains("wait for approval on GitHub"), "{text}");

@@ -3,6 +3,7 @@
 use jiff::SignedDuration;
 
 use super::*;
+use crate::effect::PullAction;
 use crate::facts::{Base, Demands, PullState};
 use crate::ids::RepoId;
 use crate::merge::SprintGate;
@@ -263,13 +264,13 @@ fn it_is_merged_as_whoever_approved_wants_it_while_the_source_allows_that() {
         world.pull = approve(&world.pull, None, &word, at(1)).unwrap().aggregate;
         world.read(300);
         let merge = world.step.effects.clone();
-        let expected = Action::Merge {
+        let expected = Action::Pull(PullAction::Merge {
             pull: world.facts.pull.clone(),
             sha: sha('a'),
             base: world.facts.base.clone(),
             method,
             title: style.title.clone(),
-        };
+        });
         assert_eq!(merge, [expected]);
         world.facts.state = merged();
         assert!(world.read(310).is_empty(), "the branch stays");

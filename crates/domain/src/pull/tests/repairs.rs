@@ -1,6 +1,7 @@
 //! What goes back to the session, how often, and who hears of it when that does not help.
 
 use super::*;
+use crate::effect::JulesAction;
 use crate::event::FailedCheck;
 use crate::facts::{CiClues, Demands};
 use crate::job::{WaitParty, WaitReason};
@@ -62,7 +63,7 @@ fn the_message_carries_the_log_as_data() {
     }];
     world.read(0);
     world.read(60);
-    let [Action::Say { text, .. }] = world.step.effects.as_slice() else {
+    let [Action::Jules(JulesAction::Say { text, .. })] = world.step.effects.as_slice() else {
         panic!()
     };
     assert!(

@@ -2,7 +2,7 @@
 //! make it harmless to carry out the same thing twice.
 
 use domain::delivery::{Actor, Child, Delivery, Input, Purpose, Want, order_giver};
-use domain::effect::{Action, EffectState, TrackerAction};
+use domain::effect::{Action, EffectState, PullAction, TrackerAction};
 use domain::failure::FailureClass;
 use domain::ids::{BranchName, CommitSha, DeliveryId, JobId, PullRef};
 use domain::job::{self, NewJob};
@@ -264,11 +264,11 @@ impl Dispatcher {
     ) -> Result<(), Error> {
         let by = order_giver(id, &Actor::System);
         self.backend.close_pull(pull, &by).await?;
-        let pointer = Action::Comment {
+        let pointer = Action::Pull(PullAction::Comment {
             pull: pull.clone(),
             text: outgoing_text::replaced_by(newer),
             cause: format!("replaced:{newer}"),
-        };
+        });
         self.want_effects(id, &[pointer]).await
     }
 

@@ -1,19 +1,18 @@
 //! Pull requests of Gaffer's own: their files are computed from commits, and each is found by its branch before it is opened.
 
-use domain::effect::{Action, EffectFinding, RepoAction};
+use domain::effect::{Action, EffectFinding};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, JobId, PullRef, RepoName};
 use domain::job::{self, Job, PROPOSED_LOOK, Phase};
 use domain::pipeline::Recipe;
 use domain::policy::Timing;
-use domain::pull::OwnOutcome;
 use jiff::SignedDuration;
 
 use crate::backend::{Error, decide_again, ignore_conflict};
 use crate::dispatcher::Dispatcher;
 use crate::dispatcher::effects::EffectOutcome;
 use crate::keys;
-use crate::ports::{FoundPull, NewCommit, NewIssue, NewPull, NewStatus, StatusState};
+use crate::ports::{FoundPull, NewCommit, NewPull};
 use crate::store::Versioned;
 use crate::work::Work;
 
@@ -28,75 +27,8 @@ struct WantedPull<'a> {
 }
 
 impl Dispatcher {
-    /// Performs an action on a repository.
-    pub(in crate::dispatcher) async fn act_on_repo(
-        &self,
-        action: &RepoAction,
-    ) -> Result<EffectOutcome, Error> {
-        match action {
-            RepoAction::Propose {
-                job,
-                repo,
-                base,
-                recipe,
-            } => self.propose(job, repo, base, recipe).await,
-            RepoAction::Status {
-                pull,
-                sha,
-                context,
-                outcome,
-                description,
-                ..
-            } => {
-                let status = NewStatus {
-                    context: context.clone(),
-                    state: match outcome {
-                        OwnOutcome::Passed | OwnOutcome::Neutral => StatusState::Success,
-                        OwnOutcome::Failed => StatusState::Failure,
-                    },
-                    description: description.clone(),
-                };
-                let put = self.writers.git.set_status(&pull.repo, sha, &status).await;
-                Ok(put.map_or_else(EffectOutcome::Failed, |()| EffectOutcome::Done))
-            }
-            RepoAction::OpenIssue {
-                repo,
-                title,
-                body,
-                label,
-                marker,
-                ..
-            } => {
-                let issue = NewIssue {
-                    title: title.clone(),
-                    body: body.clone(),
-                    label: label.clone(),
-                    marker: marker.clone(),
-                };
-                let opened = self.writers.git.open_issue(repo, &issue).await;
-                Ok(opened.map_or_else(EffectOutcome::Failed, |_number| EffectOutcome::Done))
-            }
-            RepoAction::PutLabel {
-                repo,
-                name,
-                colour,
-                description,
-                ..
-            } => {
-                let git = &self.writers.git;
-                let put = git.put_label(repo, name, colour, description).await;
-                Ok(put.map_or_else(EffectOutcome::Failed, |()| EffectOutcome::Done))
-            }
-            RepoAction::Weave { repo, sprint, .. } => self.weave_sprint(repo, *sprint).await,
-            RepoAction::Unlabel { pull, label, .. } => {
-                let taken_off = self.writers.git.unlabel(pull, label).await;
-                Ok(taken_off.map_or_else(EffectOutcome::Failed, |()| EffectOutcome::Done))
-            }
-        }
-    }
-
     /// Opens a pull request of our own, unless it is open already or there is nothing to change.
-    async fn propose(
+    pub(in crate::dispatcher) async fn propose(
         &self,
         job: &JobId,
         repo: &RepoName,
@@ -225,36 +157,8 @@ impl Dispatcher {
         .await
     }
 
-    /// Whether an action on a repository happened.
-    pub(in crate::dispatcher) async fn was_done_in_repo(
-        &self,
-        action: &RepoAction,
-    ) -> Result<(EffectFinding, EffectOutcome), Error> {
-        match action {
-            RepoAction::Propose { job, repo, .. } => self.was_proposed(job, repo).await,
-            // A status or a label that is put twice is the same one, and so is a weave that is pushed twice.
-            RepoAction::Status { .. }
-            | RepoAction::PutLabel { .. }
-            | RepoAction::Weave { .. }
-            | RepoAction::Unlabel { .. } => Ok((EffectFinding::NoTrace, EffectOutcome::Done)),
-            RepoAction::OpenIssue {
-                repo,
-                label,
-                marker,
-                ..
-            } => {
-                let finding = match self.readers.issues.own_markers(repo, label).await {
-                    Ok(found) if found.contains(marker) => EffectFinding::Happened,
-                    Ok(_) => EffectFinding::NoTrace,
-                    Err(_unread) => EffectFinding::CannotTell,
-                };
-                Ok((finding, EffectOutcome::Done))
-            }
-        }
-    }
-
     /// Whether a pull request of ours is open after all.
-    async fn was_proposed(
+    pub(in crate::dispatcher) async fn was_proposed(
         &self,
         job: &JobId,
         repo: &RepoName,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::effect::{Action, EffectState, RepoAction};
+use domain::effect::{Action, EffectState, PullAction, RepoAction};
 use domain::ids::{JobId, RepoName};
 use domain::job;
 use domain::pipeline::{Pipeline, Plan, Recipe};
@@ -140,7 +140,8 @@ impl Dispatcher {
                 Action::Repo(RepoAction::OpenIssue { .. } | RepoAction::PutLabel { .. })
             )
         };
-        let removes = |action: &Action| matches!(action, Action::DeleteBranch { .. });
+        let removes =
+            |action: &Action| matches!(action, Action::Pull(PullAction::DeleteBranch { .. }));
         let proposes = |action: &Action| matches!(action, Action::Repo(RepoAction::Propose { .. }));
         if !publishes(action) && !removes(action) {
             return Ok(false);
@@ -153,42 +154,6 @@ impl Dispatcher {
         Ok(effects
             .iter()
             .any(|found| is_before(&found.value.action) && !found.value.is_settled()))
-    }
-
-    /// Why an action on a repository is obsolete.
-    pub(in crate::dispatcher) async fn not_wanted_in_repo(
-        &self,
-        action: &RepoAction,
-    ) -> Result<Option<String>, Error> {
-        match action {
-            RepoAction::Propose { job, .. } => self.not_proposed(job).await,
-            RepoAction::Weave {
-                repo,
-                sprint,
-                weave,
-                ..
-            } => self.not_woven(repo, *sprint, *weave).await,
-            RepoAction::Unlabel { .. } => Ok(None),
-            RepoAction::OpenIssue { job, .. } | RepoAction::PutLabel { job, .. } => {
-                self.no_longer_proposes(job).await
-            }
-            RepoAction::Status {
-                pull,
-                sha,
-                context,
-                outcome,
-                rules,
-                ..
-            } => {
-                let found = self.backend.store.pull(pull).await?;
-                let result = (context.as_str(), *outcome);
-                let holds = found.is_some_and(|found| {
-                    let checks = found.value.pull.own_checks.as_deref();
-                    checks.is_some_and(|it| it.shows((sha, rules), result))
-                });
-                Ok((!holds).then(|| "the check has another result by now".to_owned()))
-            }
-        }
     }
 
     /// Why nothing is done any more for a pull request of ours that is not open yet: its job is over.

@@ -1,6 +1,6 @@
 //! Inputs of a decision about a pull request apart from GitHub's facts.
 
-use domain::effect::{Action, Effect};
+use domain::effect::{Action, Effect, PullAction};
 use domain::event::FailedCheck;
 use domain::facts::PullFacts;
 use domain::governor::DAY;
@@ -163,5 +163,6 @@ fn page_of(job: &Job, session: Option<&SessionId>) -> Option<WebPage> {
 }
 
 fn is_unsettled_merge(found: &Versioned<Effect>) -> bool {
-    matches!(found.value.action, Action::Merge { .. }) && found.value.may_have_happened()
+    matches!(found.value.action, Action::Pull(PullAction::Merge { .. }))
+        && found.value.may_have_happened()
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use domain::delivery::Delivery;
-use domain::effect::{Action, RepoAction};
+use domain::effect::{Action, PullAction, RepoAction};
 use domain::event::FailedCheck;
 use domain::facts::{Check, Fact, PullFacts, PullState, ReadDepth};
 use domain::failure::{Failure, FailureClass};
@@ -123,18 +123,18 @@ impl Dispatcher {
     ) -> Result<Option<Action>, Error> {
         let sprint = job.sprint();
         if let Some(part) = sprint.filter(|part| part.persona.is_some()) {
-            return Ok(Some(Action::Label {
+            return Ok(Some(Action::Pull(PullAction::Label {
                 pull: step.aggregate.pull.clone(),
                 label: part.sprint.label(),
                 weave: None,
-            }));
+            })));
         }
         if let Some(label) = self.label_of_trial(job).await? {
-            return Ok(Some(Action::Label {
+            return Ok(Some(Action::Pull(PullAction::Label {
                 pull: step.aggregate.pull.clone(),
                 label,
                 weave: None,
-            }));
+            })));
         }
         let implements =
             job.part.as_ref().and_then(|part| part.layer()) == Some(Layer::Implementer);
@@ -148,13 +148,13 @@ impl Dispatcher {
         let key = (job.repo.clone(), requirement.id);
         let found = self.backend.store.get::<Requirement>(&key).await?;
         let label = found.map(|found| found.value.label);
-        Ok(label
-            .filter(|label| !label.is_empty())
-            .map(|label| Action::Label {
+        Ok(label.filter(|label| !label.is_empty()).map(|label| {
+            Action::Pull(PullAction::Label {
                 pull: step.aggregate.pull.clone(),
                 label,
                 weave: None,
-            }))
+            })
+        }))
     }
 
     /// What our own checks depend on apart from the head and the base, in one word.

@@ -1,6 +1,6 @@
 //! Turns to merge into one branch: ready pull requests queue unread, and one that leaves the lane wakes the next.
 
-use domain::effect::Action;
+use domain::effect::{Action, PullAction};
 use domain::facts::PullFacts;
 use domain::ids::{BranchName, CommitSha, RepoName};
 use domain::policy::Source;
@@ -101,7 +101,7 @@ impl Dispatcher {
 }
 
 fn is_merge(action: &Action) -> bool {
-    matches!(action, Action::Merge { .. })
+    matches!(action, Action::Pull(PullAction::Merge { .. }))
 }
 
 /// The head that was decided to be merged just now.

@@ -1,6 +1,6 @@
 //! The moment of a merge: its count, its evidence, and the withdrawal of earlier decisions.
 
-use domain::effect::{Action, Effect, EffectState};
+use domain::effect::{Action, Effect, EffectState, PullAction};
 use domain::facts::PullFacts;
 use domain::failure::FailureClass;
 use domain::governor::DAY;
@@ -74,7 +74,7 @@ impl Dispatcher {
         let mut withdrawn = Vec::new();
         let pk = keys::pull_pk(&step.aggregate.pull);
         for found in self.backend.store.effects(&pk).await? {
-            let Action::Merge { sha, .. } = &found.value.action else {
+            let Action::Pull(PullAction::Merge { sha, .. }) = &found.value.action else {
                 continue;
             };
             if judged != Some(sha) && matches!(found.value.state, EffectState::Intent { .. }) {

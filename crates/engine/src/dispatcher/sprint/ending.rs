@@ -1,6 +1,6 @@
 //! The end of a sprint: jobs of members that are in end with it, others are left to people, and one event says so.
 
-use domain::effect::{Action, RepoAction};
+use domain::effect::{Action, PullAction, RepoAction};
 use domain::event::{Audience, Event, EventContext, News, Occurrence};
 use domain::facts::{PullFacts, ReadDepth};
 use domain::failure::{FailureClass, Hindrance};
@@ -179,10 +179,12 @@ impl Dispatcher {
         }
         let source = self.source(&sprint.repo).await?;
         let facts = facts.filter(|_| source.policy.delete_branch);
-        let branch = facts.map(|facts| Action::DeleteBranch {
-            repo: sprint.repo.clone(),
-            branch: facts.head.branch,
-            sha: facts.head.sha,
+        let branch = facts.map(|facts| {
+            Action::Pull(PullAction::DeleteBranch {
+                repo: sprint.repo.clone(),
+                branch: facts.head.branch,
+                sha: facts.head.sha,
+            })
         });
         let end = |job: &Job, now| {
             let mut step = job::woven(job, into, now);

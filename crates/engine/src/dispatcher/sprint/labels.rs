@@ -1,6 +1,6 @@
 //! The label on pull requests that conflict with what is woven.
 
-use domain::effect::{Action, RepoAction};
+use domain::effect::{Action, PullAction, RepoAction};
 use domain::ids::PullRef;
 use domain::job::Job;
 use domain::sprint::{ConflictLabel, MEMBERS_MAX, Sprint, conflict_labels, still_conflicts};
@@ -20,11 +20,11 @@ impl Dispatcher {
         let mut labels = Vec::new();
         for label in conflict_labels(after, weave) {
             match label {
-                ConflictLabel::On { pull } => labels.push(Action::Label {
+                ConflictLabel::On { pull } => labels.push(Action::Pull(PullAction::Label {
                     pull: pull_of(after, pull),
                     label: CONFLICT_LABEL.to_owned(),
                     weave: Some(weave),
-                }),
+                })),
                 ConflictLabel::Off { job, refused } => {
                     let found = self.backend.store.job(job).await?;
                     let pull = found.and_then(|found| found.value.pull().cloned());

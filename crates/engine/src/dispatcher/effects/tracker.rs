@@ -1,19 +1,20 @@
-//! Performs and settles what is done to issues and to what deploys.
+//! Issues on GitHub, and what deploys: tells issues how far their deliveries are, closes them, and starts workflows.
 
 use domain::delivery::{self, IssueRef, ProviderReport};
-use domain::effect::{EffectState, TrackerAction};
+use domain::effect::{EffectFinding, EffectState, TrackerAction};
 use domain::failure::{Failure, FailureClass};
 
-use super::Dispatcher;
+use super::{EffectOutcome, Settled, done, seen};
 use crate::backend::{Error, UnitOfWork};
+use crate::dispatcher::Dispatcher;
 use crate::ports::{AwaitedRun, IssueComment};
 
 /// The hidden marker of our one comment on an issue.
 const MARKER: &str = "gaffer-delivery";
 
 impl Dispatcher {
-    /// Why an action on a tracker is obsolete.
-    pub(super) async fn not_tracked(
+    /// Why an action on a tracker is obsolete: a text that was overtaken, an issue of another delivery, or a deployment that was cancelled.
+    pub(super) async fn not_wanted_on_tracker(
         &self,
         pk: &str,
         action: &TrackerAction,
@@ -26,15 +27,15 @@ impl Dispatcher {
     }
 
     /// Makes the call.
-    pub(super) async fn track(&self, action: &TrackerAction) -> Result<(), Failure> {
+    pub(super) async fn perform_on_tracker(&self, action: &TrackerAction) -> EffectOutcome {
         let issues = &self.writers.issues;
-        match action {
+        done(match action {
             TrackerAction::Tell { issue, text, .. } => self.tell(issue, text).await,
             TrackerAction::CloseIssue { issue } => self.close_issue(issue).await,
             TrackerAction::DispatchWorkflow {
                 repo, file, branch, ..
             } => issues.dispatch_workflow(repo, file, branch).await,
-        }
+        })
     }
 
     /// Closes an open issue; one that a person closed keeps their reason. One that was deleted or moved has nothing
@@ -53,17 +54,17 @@ impl Dispatcher {
     }
 
     /// Keeps with a delivery that is over why its issue could not be closed, until it is.
-    pub(super) async fn apply_tracked(
+    pub(super) async fn apply_on_tracker(
         &self,
         unit: &mut UnitOfWork,
         action: &TrackerAction,
-        state: &EffectState,
+        settled: Settled<'_>,
     ) -> Result<(), Error> {
         let issue = match action {
             TrackerAction::CloseIssue { issue } => issue,
             TrackerAction::Tell { .. } | TrackerAction::DispatchWorkflow { .. } => return Ok(()),
         };
-        let why = match state {
+        let why = match &settled.effect.state {
             EffectState::Failed { failure, .. } => Some(failure.to_string()),
             EffectState::Done { .. } => None,
             EffectState::Intent { .. }
@@ -97,8 +98,16 @@ impl Dispatcher {
         }
     }
 
+    /// What the world shows of it.
+    pub(super) async fn look_on_tracker(
+        &self,
+        action: &TrackerAction,
+    ) -> (EffectFinding, EffectOutcome) {
+        seen(self.was_tracked(action).await)
+    }
+
     /// Whether the world shows that it was done, or that it need not be done.
-    pub(super) async fn was_tracked(&self, action: &TrackerAction) -> Result<bool, Failure> {
+    async fn was_tracked(&self, action: &TrackerAction) -> Result<bool, Failure> {
         let issues = &self.readers.issues;
         match action {
             TrackerAction::Tell { issue, text, .. } => {

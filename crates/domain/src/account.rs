@@ -156,6 +156,11 @@ impl Account {
         self.gap().is_some_and(|gap| gap <= self.pace.tick) && self.next_poll >= since
     }
 
+    /// Whether its daily budget makes its polls rarer than its tick.
+    pub fn is_slowed(&self, now: Timestamp) -> bool {
+        self.budget.gap(now) > self.pace.tick
+    }
+
     /// Merges in the budget that another reader of the account spent beyond what is stored.
     pub fn with_spent(&self, polled: &Self) -> Self {
         Self {

@@ -68,7 +68,7 @@ pub use input::{
 };
 pub use issue_ref::IssueRef;
 pub use job_orders::{called_off_with, merge_order, retry_order, takes_order};
-pub use lateness::{AGENT_ACTS_FOR, LOOK_WAITING, RESULT_WAIT, result_due};
+pub use lateness::{AGENT_ACTS_FOR, DEPLOYED_WITHIN, LOOK_WAITING, RESULT_WAIT, result_due};
 pub use legal::{TransitionError, is_called_off, legal, plan_approval, retry_takes_reason};
 pub use parts::waits_of_parts;
 pub use phase::{Checkpoints, Endpoint, Executor, OddPhase, Phase, RunStatus, Verdict};

@@ -351,25 +351,22 @@ fn unreadable<T>(what: MergeInput, fact: &Fact<T>) -> Option<Reason> {
     }
 }
 
-/// GitHub has refused this very head before: not again at once, and not for ever.
 fn check_refusals(reasons: &mut Vec<Reason>, context: &MergeContext, now: Timestamp) {
-    let Some(refused) = &context.refused else {
-        return;
-    };
-    let given_up = refused.attempts >= MAX_ATTEMPTS;
-    if refused.attempts == 0 {
-        let until = refused.again_at;
-        if now < until {
-            let why = outside(&refused.why);
-            reasons.push(Reason::MergeThrottled { why, until });
+    let refused = context.refused.as_ref();
+    reasons.extend(refused.and_then(|refused| refused.reason(now)));
+}
+
+impl MergeRefusals {
+    /// GitHub has refused this very head before: not again at once, and not for ever.
+    pub fn reason(&self, now: Timestamp) -> Option<Reason> {
+        let (why, until) = (outside(&self.why), self.again_at);
+        let is_early = now < until;
+        if self.attempts == 0 {
+            return is_early.then_some(Reason::MergeThrottled { why, until });
         }
-        return;
-    }
-    if given_up || now < refused.again_at {
-        reasons.push(Reason::MergeRefused {
-            why: outside(&refused.why),
-            until: (!given_up).then_some(refused.again_at),
-        });
+        let is_given_up = self.attempts >= MAX_ATTEMPTS;
+        let until = (!is_given_up).then_some(until);
+        (is_given_up || is_early).then_some(Reason::MergeRefused { why, until })
     }
 }
 

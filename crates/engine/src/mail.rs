@@ -35,7 +35,7 @@ pub struct InboxQuery {
     pub unread: bool,
     /// Only those behind this one.
     pub after: Option<MessageId>,
-    /// Only those that were sent from then on.
+    /// Only those that were sent from then on, and what people wrote before.
     pub since: Option<Timestamp>,
     /// At most so many.
     pub limit: usize,
@@ -61,7 +61,10 @@ impl Backend {
         self.must::<Source>(repo).await?;
         let wanted = |message: &Message| {
             let is_behind = query.after.is_none_or(|after| message.message_id > after);
-            let is_since = query.since.is_none_or(|since| message.ts >= since);
+            let is_from_people = message.from_persona.is_human();
+            let is_since = query
+                .since
+                .is_none_or(|since| is_from_people || message.ts >= since);
             let is_unread = !query.unread || message.read_at.is_none();
             is_behind && is_since && is_unread && !message.trashed
         };

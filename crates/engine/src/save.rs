@@ -202,6 +202,7 @@ impl Backend {
         let tracked = TrackedPull {
             pull: step.aggregate.clone(),
             read_at,
+            unread: None,
         };
         let reference = &tracked.pull.pull;
         let open = !tracked.pull.is_settled();

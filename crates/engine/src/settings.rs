@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use domain::failure::FailureClass;
 use domain::ids::{AgentName, EffectId, InstallationId};
 use domain::pull::Pull;
 use domain::wake::{Channel, Notify, Resume};
@@ -144,6 +145,20 @@ pub struct TrackedPull {
     pub pull: Pull,
     /// When the reading it rests on began.
     pub read_at: Option<Timestamp>,
+    /// Why it could not be read since; none once it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<UnreadPull>,
+}
+
+/// Why a pull request could not be read, or not judged by what was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnreadPull {
+    /// The kind of failure.
+    pub class: FailureClass,
+    /// What was answered last, by GitHub or Jules, or why neither was asked.
+    pub why: String,
+    /// When it is read again.
+    pub again_at: Timestamp,
 }
 
 /// Merges of a source in the last 24 hours.

@@ -45,6 +45,7 @@ pub(crate) async fn in_review(world: &World) -> JobId {
     let tracked = TrackedPull {
         pull,
         read_at: Some(now),
+        unread: None,
     };
     let mut unit = world.backend.unit();
     let place = IndexEntry {

@@ -394,6 +394,7 @@ async fn write(backend: &Backend, number: u64, case: &Case) -> JobId {
         let tracked = TrackedPull {
             pull,
             read_at: Some(job.created_at),
+            unread: None,
         };
         let open = keys::listed(keys::OPEN_PULLS, keys::pull_pk(&reference));
         let place = IndexEntry {

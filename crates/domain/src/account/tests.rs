@@ -245,3 +245,29 @@ fn requests_and_money_of_one_day_are_two_events() {
     assert!(says(requests, "requests a day"), "{requests:?}");
     assert!(polled(&step.aggregate, &poll, at(60)).events.is_empty());
 }
+
+#[test]
+fn a_budget_that_runs_short_slows_the_polls() {
+    let is_slowed = |requests: u64| {
+        let spent = Spent {
+            day: day_of(at(0)),
+            requests,
+            last: 1,
+            told: false,
+            told_money: false,
+        };
+        let budget = Budget {
+            requests_a_day: Some(100),
+            spent: Some(spent),
+            ..Budget::default()
+        };
+        let account = Account {
+            budget,
+            ..account()
+        };
+        account.is_slowed(at(0))
+    };
+    assert!(!account().is_slowed(at(0)));
+    assert!(!is_slowed(50));
+    assert!(is_slowed(51) && is_slowed(100));
+}

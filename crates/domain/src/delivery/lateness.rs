@@ -1,11 +1,11 @@
-//! What a delivery waits for, and when that is late: a plan, a review, or what comes of a session.
+//! What a delivery waits for, and when that is late: a plan, a review, what comes of a session, or a deployment.
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::history;
 use super::{
-    Delivery, JobEnd, JobGlimpse, Message, Mode, Performer, Phase, PlanBy, ReviewBy, RunResult,
-    RunStatus, Work,
+    Delivery, JobEnd, JobGlimpse, Message, Mode, Performer, Phase, PlanBy, ProviderReport,
+    ReviewBy, RunResult, RunStatus, Work,
 };
 use crate::when::plus;
 
@@ -18,6 +18,10 @@ pub const AGENT_ACTS_FOR: SignedDuration = SignedDuration::from_hours(8);
 /// How long a pull request or a new head may be late after its session was finished: outputs are linked late, and a
 /// head is seen with the next reading.
 pub const RESULT_WAIT: SignedDuration = SignedDuration::from_mins(5);
+
+/// How long a deployment may take until its end is reported: longer than GitHub lets a job run, and a person who has to approve it
+/// there may do so on the next day.
+pub const DEPLOYED_WITHIN: SignedDuration = SignedDuration::from_hours(24);
 
 /// Whether nothing moves before a person acts.
 pub(super) fn awaits_person(delivery: &Delivery) -> bool {
@@ -80,6 +84,36 @@ pub fn result_due(delivery: &Delivery) -> Option<Timestamp> {
     };
     from.filter(|_| is_known)
         .map(|from| plus(from, RESULT_WAIT))
+}
+
+/// When its deployment fails, unless its end is reported before. Only a reading decides that: what was not read may be the end.
+pub(super) fn deployed_due(delivery: &Delivery) -> Option<Timestamp> {
+    let is_awaited = match delivery.run_status {
+        RunStatus::Pending | RunStatus::Running => delivery.phase == Phase::Deploy,
+        RunStatus::Succeeded | RunStatus::Failed | RunStatus::Blocked => false,
+    };
+    is_awaited.then(|| plus(history::deploying_since(delivery), DEPLOYED_WITHIN))
+}
+
+/// What was reported, while there is time: a deployment without an end counts as a bad one then.
+pub(super) fn in_time(
+    delivery: &Delivery,
+    report: &ProviderReport,
+    now: Timestamp,
+) -> ProviderReport {
+    let is_late = deployed_due(delivery).is_some_and(|at| now >= at);
+    match report {
+        ProviderReport::Nothing | ProviderReport::Running if is_late => {
+            let hours = DEPLOYED_WITHIN.as_hours();
+            ProviderReport::Bad(format!(
+                "no end of its deployment was reported within {hours} hours"
+            ))
+        }
+        ProviderReport::Nothing
+        | ProviderReport::Running
+        | ProviderReport::Good
+        | ProviderReport::Bad(_) => report.clone(),
+    }
 }
 
 /// Whether what a session did is older than the last message to it.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::history;
-use super::lateness::is_stale;
+use super::lateness::{in_time, is_stale};
 use super::legal;
 use super::moves::Moving;
 use super::refs;
@@ -336,8 +336,9 @@ fn provider(moving: &mut Moving<'_>, phase: Phase, report: &ProviderReport) {
     if !is_open {
         return;
     }
+    let report = in_time(&moving.delivery, report, moving.now);
     // Also what has ended when it is read first was run.
-    if status == RunStatus::Pending && *report != ProviderReport::Nothing {
+    if status == RunStatus::Pending && report != ProviderReport::Nothing {
         let awaited_since = history::since(&moving.delivery);
         moving.run(phase, &Actor::System);
         if let Some(run) = moving.delivery.runs.last_mut() {
@@ -351,7 +352,7 @@ fn provider(moving: &mut Moving<'_>, phase: Phase, report: &ProviderReport) {
             let awaited = awaited(moving.rules, phase);
             moving.succeed(&Actor::System, Some(&awaited));
         }
-        ProviderReport::Bad(why) => moving.fail(fault, why, &Actor::System),
+        ProviderReport::Bad(why) => moving.fail(fault, &why, &Actor::System),
     }
 }
 

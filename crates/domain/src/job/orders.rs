@@ -14,7 +14,7 @@ use crate::effect::{Action, CALL_TIMEOUT, Effect, JulesAction};
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
 use crate::failure::Failure;
 use crate::ids::{DeliveryId, PlanId, SessionId, digest};
-use crate::policy::Timing;
+use crate::policy::{Answerer, Timing};
 use crate::redact::{holds_secret, presentable};
 use crate::refusal::{NotNow, not_now};
 use crate::session::SessionState;
@@ -249,7 +249,8 @@ pub fn approve(
     Ok(step)
 }
 
-/// A message or an approval failed for good: announces it to the sender, once for each series of attempts.
+/// A message or an approval failed for good: what it answered is open again, and whoever has the turn is told, once for each series of
+/// attempts.
 pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestamp) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
     step.due = looked_at(job, &Timing::default());
@@ -286,7 +287,12 @@ fn failed(
     );
     let key = format!("{}:{}:{}", cause.as_str(), effect.id, effect.attempt());
     let what = Occurrence::Error { cause, reason };
-    event(job, watch, (&key, what, Audience::Agent), now)
+    // The events of what it answered ended with the answer, so nothing else calls a person back whose turn it is.
+    let audience = match turns::whose(watch) {
+        Some(Answerer::Human) => Audience::Human,
+        Some(Answerer::Agent | Answerer::Nudge) | None => Audience::Agent,
+    };
+    event(job, watch, (&key, what, audience), now)
 }
 
 /// When words were last sent about what is open, which the session has not taken up.

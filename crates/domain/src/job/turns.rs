@@ -199,7 +199,8 @@ fn take_from_agent(watch: &mut Watch, steps: &[Answer], context: &Context<'_>) {
 }
 
 /// Gives the turn to the first answerer from a place on who can take it. A chain may have become shorter meanwhile,
-/// so people before that place are considered too. Without a candidate the current answerer keeps it.
+/// so people before that place are considered too. Without a candidate the current answerer keeps it, unless that is Gaffer itself,
+/// which waits for nothing more: people were asked before then, and have it again.
 fn pass_on(
     step: &mut Step<Job>,
     watch: &mut Watch,
@@ -226,6 +227,10 @@ fn pass_on(
         }
     }
     if let Some(turn) = &mut told.turn {
+        let people = numbered().find(|(_, answer)| answer.who == Answerer::Human);
+        if let (Answerer::Nudge, Some((place, person))) = (turn.who, people) {
+            (turn.who, turn.place) = (person.who, place);
+        }
         turn.until = None;
     }
 }

@@ -191,7 +191,8 @@ impl Backend {
             return Ok(own);
         }
         let pauses = self.pauses(&delivery.repo).await?;
-        let own = [of_pull(waiting, !pauses.is_empty()), own].concat();
+        let of_pull = of_pull(waiting, !pauses.is_empty(), self.now());
+        let own = [of_pull, own].concat();
         Ok(match waiting.waits_for.is_held() {
             true => [pauses, own].concat(),
             false => [own, pauses].concat(),
@@ -253,7 +254,7 @@ fn waits_of(parts: &[WaitingDelivery]) -> Vec<WaitsFor> {
 }
 
 /// What its pull request waits for, if that is why it is where it is.
-fn of_pull(waiting: &WaitingDelivery, is_paused: bool) -> Vec<Reason> {
+fn of_pull(waiting: &WaitingDelivery, is_paused: bool, now: Timestamp) -> Vec<Reason> {
     let (Some(job), Some(tracked)) = (&waiting.job, &waiting.pull) else {
         return Vec::new();
     };
@@ -263,7 +264,7 @@ fn of_pull(waiting: &WaitingDelivery, is_paused: bool) -> Vec<Reason> {
     let verdict = tracked.pull.verdict.as_ref();
     let judged = verdict.filter(|_| job.delivery.is_some());
     let gate = judged.and_then(|verdict| delivery::gate(&waiting.delivery, &verdict.sha));
-    pull_reasons(tracked, job.part.as_deref(), gate, is_paused)
+    pull_reasons(tracked, job.part.as_deref(), gate, is_paused, now)
 }
 
 /// What is said of a part that waits for the decision of a person or the agent.

@@ -21,7 +21,7 @@ impl Backend {
         let account = self.store.account(&job.account).await?;
         let source = self.store.source(&job.repo).await?.map(|found| found.value);
         match &account {
-            Some(account) => health(found, &account.value),
+            Some(account) => health(found, &account.value, self.now()),
             None => {
                 let name = &job.account;
                 found.because("no_account", format!("Account `{name}` is not there."));
@@ -152,18 +152,27 @@ impl Backend {
     }
 }
 
-fn health(found: &mut WhySubject, account: &Account) {
-    let name = &account.name;
+/// What keeps an account from being polled as often as usual, and until when.
+pub(super) fn health(found: &mut WhySubject, account: &Account, now: Timestamp) {
+    let (name, next) = (&account.name, account.next_poll);
     match &account.health {
+        Health::Working if account.is_slowed(now) => {
+            let sentence = format!(
+                "What the polls of account `{name}` may spend today runs short, so Jules is asked less often: next at {next}."
+            );
+            found.because("polls_slowed", sentence);
+        }
         Health::Working => {}
         Health::Throttled { streak } => {
-            let sentence =
-                format!("Jules has refused or failed {streak} polls of account `{name}` in a row.");
+            let sentence = format!(
+                "Jules has refused or failed {streak} polls of account `{name}` in a row; it is asked again at {next}."
+            );
             found.because("throttled", sentence);
         }
         Health::Unreachable { streak, .. } => {
-            let sentence =
-                format!("Jules has not answered {streak} polls of account `{name}` in a row.");
+            let sentence = format!(
+                "Jules has not answered {streak} polls of account `{name}` in a row; it is asked again at {next}."
+            );
             found.because("unreachable", sentence);
         }
         Health::Unauthorized { since } => {

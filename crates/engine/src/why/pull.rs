@@ -2,6 +2,7 @@
 
 use domain::advice::{Advice, Next};
 use domain::delivery;
+use domain::failure::FailureClass;
 use domain::ids::PullRef;
 use domain::job::Job;
 use domain::merge::{Gate, Judgement, Reason};
@@ -78,7 +79,7 @@ impl Backend {
             None => None,
         };
         let part = job.as_ref().and_then(|job| job.part.as_deref());
-        judged(found, tracked, part, gate);
+        judged(found, tracked, part, gate, self.now());
         Ok(())
     }
 
@@ -189,8 +190,9 @@ pub(super) fn judged(
     tracked: &TrackedPull,
     part: Option<&Part>,
     gate: Option<Gate>,
+    now: Timestamp,
 ) {
-    for (reason, next) in said(&tracked.pull, part, gate, found.held) {
+    for (reason, next) in said(tracked, part, gate, found.held, now) {
         found.because(reason.code, reason.sentence);
         found.next.extend(next);
     }
@@ -202,8 +204,9 @@ pub(crate) fn reasons(
     part: Option<&Part>,
     gate: Option<Gate>,
     is_paused: bool,
+    now: Timestamp,
 ) -> Vec<delivery::Reason> {
-    let said = said(&tracked.pull, part, gate, is_paused).into_iter();
+    let said = said(tracked, part, gate, is_paused, now).into_iter();
     said.map(|(reason, _)| reason).collect()
 }
 
@@ -214,13 +217,73 @@ fn alone(code: &'static str, sentence: impl Into<String>) -> Vec<Said> {
     vec![(delivery::Reason { code, sentence }, None)]
 }
 
-/// What the last reading of a pull request says, with what to do about it. What checks of our own found stands beside their names.
-fn said(pull: &Pull, part: Option<&Part>, gate: Option<Gate>, is_paused: bool) -> Vec<Said> {
-    [judgement(pull, part, gate, is_paused), own_checks(pull)].concat()
+/// What the last reading of a pull request says, with what to do about it, behind why there is no newer one. What checks of our own
+/// found stands beside their names.
+fn said(
+    tracked: &TrackedPull,
+    part: Option<&Part>,
+    gate: Option<Gate>,
+    is_paused: bool,
+    now: Timestamp,
+) -> Vec<Said> {
+    let pull = &tracked.pull;
+    let unread = unread(tracked, now).map(|told| (told, None));
+    let judged = judgement(pull, part, gate, is_paused, now);
+    let read = [judged, own_checks(pull)].concat();
+    unread.into_iter().chain(read).collect()
+}
+
+/// Why a pull request is not read, until it is tried again.
+fn unread(tracked: &TrackedPull, now: Timestamp) -> Option<delivery::Reason> {
+    let unread = tracked.unread.as_ref()?;
+    if tracked.pull.is_settled() || unread.again_at <= now {
+        return None;
+    }
+    let (why, until) = (&unread.why, unread.again_at);
+    Some(delivery::Reason {
+        code: match unread.class {
+            FailureClass::Throttled => "read_throttled",
+            FailureClass::Unauthorized
+            | FailureClass::Forbidden
+            | FailureClass::NotFound
+            | FailureClass::Precondition
+            | FailureClass::Conflict
+            | FailureClass::Invalid
+            | FailureClass::Unavailable
+            | FailureClass::Network
+            | FailureClass::Garbled => "read_failed",
+        },
+        sentence: format!(
+            "Pull request {} cannot be judged now ({why}); Gaffer tries again at {until}.",
+            tracked.pull.pull
+        ),
+    })
+}
+
+/// Why a head that was found green is not merged, as GitHub has answered since.
+fn refused(pull: &Pull, now: Timestamp) -> Option<Reason> {
+    let verdict = pull.verdict.as_ref()?;
+    let is_green = matches!(verdict.judgement, Judgement::Merge { .. });
+    let is_open = matches!(pull.phase, PullPhase::Open);
+    let refused = pull.refused.as_ref().filter(|_| is_green && is_open)?;
+    let is_present = refused.sha == verdict.sha;
+    refused.refused.reason(now).filter(|_| is_present)
+}
+
+/// What holds a pull request up until a known time: a budget, or what failed a moment ago.
+pub(super) fn delay(tracked: &TrackedPull, now: Timestamp) -> Option<String> {
+    let unread = unread(tracked, now).map(|it| it.sentence);
+    unread.or_else(|| refused(&tracked.pull, now).map(|it| it.sentence()))
 }
 
 /// What the last judgement of a pull request says.
-fn judgement(pull: &Pull, part: Option<&Part>, gate: Option<Gate>, is_paused: bool) -> Vec<Said> {
+fn judgement(
+    pull: &Pull,
+    part: Option<&Part>,
+    gate: Option<Gate>,
+    is_paused: bool,
+    now: Timestamp,
+) -> Vec<Said> {
     let reference = &pull.pull;
     let is_merging = match &pull.phase {
         PullPhase::Settled { .. } => {
@@ -254,6 +317,9 @@ fn judgement(pull: &Pull, part: Option<&Part>, gate: Option<Gate>, is_paused: bo
             alone(held.code(), held.sentence())
         }
         (Judgement::Merge { .. }, None) => {
+            if let Some(refused) = refused(pull, now) {
+                return vec![with_advice(refused)];
+            }
             let next = if is_merging {
                 "is being merged"
             } else {

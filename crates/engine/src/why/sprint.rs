@@ -11,7 +11,8 @@ use domain::sprint::{MemberState, Sprint, SprintMember, SprintState, failed_chec
 use jiff::Timestamp;
 
 use self::member::OfJob;
-use super::{Reasoned, WhySubject};
+use super::job::health;
+use super::{Reasoned, WhySubject, pull};
 use crate::backend::{Backend, Error};
 use crate::keys;
 
@@ -58,6 +59,9 @@ impl Backend {
         let mut found = WhySubject::default();
         if !sprint.is_over() {
             self.switches(&mut found, &sprint.repo).await?;
+            if let Some(account) = self.store.account(&sprint.account).await? {
+                health(&mut found, &account.value, self.now());
+            }
         }
         found.because(sprint.state.word(), sentence(&sprint));
         if sprint.state == SprintState::Verifying {
@@ -91,7 +95,9 @@ impl Backend {
         let new = why.because.into_iter();
         let new: Vec<Reasoned> = new.filter(|it| !found.because.contains(it)).collect();
         found.because.extend(new);
-        found.next.extend(why.next);
+        let next = why.next.into_iter();
+        let next: Vec<Next> = next.filter(|it| !found.next.contains(it)).collect();
+        found.next.extend(next);
         self.why_closed(found, sprint).await?;
         if is_blocked && !self.failing_of_sprint(sprint).await?.is_empty() {
             let sentence = "No session mends its checks any more: have them run again on GitHub, or abort the sprint. A push to its branch ends the sprint.";
@@ -174,8 +180,10 @@ impl Backend {
             Some(pull) => self.store.pull(pull).await?,
             None => None,
         };
-        let pull = pull.as_ref().map(|found| &found.value.pull);
-        let hindrance = pull.and_then(|pull| job::hindrance(&job.value, pull));
+        let tracked = pull.as_ref().map(|found| &found.value);
+        let hindrance = tracked.and_then(|it| job::hindrance(&job.value, &it.pull));
+        let hindrance = hindrance.map(Reason::sentence);
+        let delay = || tracked.and_then(|it| pull::delay(it, self.now()));
         let rested = match &job.value.phase {
             Phase::Watching(watch) if watch.pull.is_none() => watch.announced.completed_at,
             Phase::Watching(_)
@@ -186,7 +194,7 @@ impl Backend {
         };
         Ok(OfJob::Waits {
             waits,
-            hindrance: hindrance.map(Reason::sentence),
+            hindrance: hindrance.or_else(delay),
             rested,
         })
     }

@@ -2,14 +2,16 @@
 
 use domain::delivery;
 use domain::event::ErrorCause;
+use domain::failure::FailureClass;
 use domain::ids::JobId;
 use domain::job::{WaitParty, WaitReason, WaitsFor};
-use domain::merge::{Gate, Judgement, Reason};
+use domain::merge::{Gate, Judgement, MergeRefusals, Reason};
 use domain::pipeline::{Part, PartWork};
-use domain::pull::{Alarm, OwnCheck, OwnChecks, OwnOutcome, Verdict, track};
+use domain::policy::MergeMethod;
+use domain::pull::{Alarm, OwnCheck, OwnChecks, OwnOutcome, RefusedMerge, Verdict, track};
 
 use super::*;
-use crate::settings::TrackedPull;
+use crate::settings::{TrackedPull, UnreadPull};
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
@@ -69,8 +71,11 @@ fn pulled(reasons: &[Reason]) -> TrackedPull {
         },
         checks: Vec::new(),
     });
-    let read_at = Some(at(1));
-    TrackedPull { pull, read_at }
+    TrackedPull {
+        pull,
+        read_at: Some(at(1)),
+        unread: None,
+    }
 }
 
 #[test]
@@ -102,9 +107,68 @@ fn a_pause_is_told_once_and_by_its_own_name() {
             found.because(code, "It is paused.");
             found.held = true;
         }
-        super::pull::judged(&mut found, &pulled(&judged), None, None);
+        super::pull::judged(&mut found, &pulled(&judged), None, None, at(2));
         let told: Vec<_> = found.because.iter().map(|it| it.code.as_str()).collect();
         assert_eq!(told, codes, "{pause:?} {judged:?}");
+    }
+}
+
+/// A pull request whose green head waits for a budget, for its reading or for its merge, until second 60.
+fn green(unread: Option<FailureClass>, attempts: Option<u32>) -> TrackedPull {
+    let mut tracked = pulled(&[]);
+    let sha = tracked.pull.verdict.as_ref().unwrap().sha.clone();
+    let method = MergeMethod::Squash;
+    tracked.pull.verdict.as_mut().unwrap().judgement = Judgement::Merge {
+        sha: sha.clone(),
+        method,
+    };
+    tracked.pull.refused = attempts.map(|attempts| RefusedMerge {
+        sha,
+        refused: MergeRefusals {
+            why: "GitHub's budget is used up".to_owned(),
+            attempts,
+            again_at: at(60),
+        },
+    });
+    tracked.unread = unread.map(|class| UnreadPull {
+        class,
+        why: "GitHub asked to stay away".to_owned(),
+        again_at: at(60),
+    });
+    tracked
+}
+
+#[test]
+fn a_green_head_that_a_budget_holds_up_says_so_until_that_is_over() {
+    let cases = [
+        (green(None, Some(0)), vec!["merge_throttled"]),
+        (green(None, Some(1)), vec!["merge_refused"]),
+        (
+            green(Some(FailureClass::Throttled), None),
+            vec!["read_throttled", "merge"],
+        ),
+        (
+            green(Some(FailureClass::Network), Some(0)),
+            vec!["read_failed", "merge_throttled"],
+        ),
+        (green(None, None), vec!["merge"]),
+    ];
+    for (tracked, codes) in cases {
+        let mut found = WhySubject::default();
+        super::pull::judged(&mut found, &tracked, None, None, at(59));
+        let told: Vec<_> = found.because.iter().map(|it| it.code.as_str()).collect();
+        assert_eq!(told, codes);
+        let delay = super::pull::delay(&tracked, at(59));
+        let first = &found.because[0];
+        assert_eq!(
+            delay.as_ref(),
+            Some(&first.sentence).filter(|_| codes != ["merge"])
+        );
+        assert!(delay.is_none_or(|it| it.contains(&at(60).to_string())));
+        let mut over = WhySubject::default();
+        super::pull::judged(&mut over, &tracked, None, None, at(60));
+        assert_eq!(over.because[0].code, "merge", "{codes:?}");
+        assert_eq!(super::pull::delay(&tracked, at(60)), None);
     }
 }
 
@@ -139,7 +203,7 @@ fn what_a_delivery_says_of_a_head_is_as_it_says_it_now() {
     ];
     for (judged, gate, sentence) in cases {
         let mut found = WhySubject::default();
-        super::pull::judged(&mut found, &pulled(&judged), None, gate);
+        super::pull::judged(&mut found, &pulled(&judged), None, gate, at(2));
         let told = &found.because[0].sentence;
         assert!(told.contains(sentence), "{told}");
         // What its delivery holds waits for no approval, however old the judgement is.
@@ -161,7 +225,7 @@ fn what_people_decide_about_an_exchange_is_told_by_the_setting_that_counts_there
     ] {
         let mut found = WhySubject::default();
         let judged = pulled(&[Reason::NeedsApproval]);
-        super::pull::judged(&mut found, &judged, part, None);
+        super::pull::judged(&mut found, &judged, part, None, at(2));
         let told = &found.because[0].sentence;
         assert!(told.contains(setting), "{told}");
     }
@@ -191,10 +255,11 @@ fn what_a_check_of_our_own_found_is_told_with_who_repairs_it() {
         let tracked = TrackedPull {
             pull: pull.clone(),
             read_at: None,
+            unread: None,
         };
         let mut found = WhySubject::default();
-        super::pull::judged(&mut found, &tracked, None, None);
-        let of_delivery = pull_reasons(&tracked, None, None, false).into_iter();
+        super::pull::judged(&mut found, &tracked, None, None, at(2));
+        let of_delivery = pull_reasons(&tracked, None, None, false, at(2)).into_iter();
         let of_delivery = of_delivery.map(|it| Reasoned {
             code: it.code.to_owned(),
             sentence: it.sentence,

@@ -26,6 +26,8 @@ async fn a_secondary_limit_during_the_merge_puts_it_off_and_counts_as_no_refusal
         // More often than a merge that GitHub refuses is tried.
         let fault = Fault::new(Service::GitHub, "/merge", secondary(retry_after));
         world.sandbox.faults().add(fault.on("PUT").next(7));
+        let is_told = async |world: &World| world.gives(&job, "merge_throttled").await;
+        world.until(MINUTE * 10, "throttled", is_told).await;
         merges(&world, &job, hour(4)).await;
         assert_eq!(access_event_count(&world).await, 0);
         let tries = world.requests(Service::GitHub, "PUT", "/merge");
@@ -52,6 +54,7 @@ async fn while_github_asks_to_stay_away_nobody_asks_anything() {
     let before = github_calls(&world);
     world.pass(MINUTE * 19).await;
     assert_eq!(github_calls(&world), before);
+    assert!(world.gives(&job, "read_throttled").await);
     merges(&world, &job, MINUTE * 10).await;
     world.finish().await;
 }

@@ -31,8 +31,12 @@ pub(super) async fn inbox(world: &World, persona: &str) -> Vec<String> {
 }
 
 pub(super) async fn send(world: &World, to: &str, subject: &str) {
+    send_from(world, "human", to, subject).await;
+}
+
+pub(super) async fn send_from(world: &World, from: &str, to: &str, subject: &str) {
     let outgoing = Outgoing {
-        from: "human".parse().expect("a persona"),
+        from: from.parse().expect("a persona"),
         to: Recipient::Persona(to.parse().expect("a persona")),
         subject: subject.parse().expect("a subject"),
         body: "Please look at the cart first.".parse().expect("a body"),

@@ -5,7 +5,7 @@ use sandbox::github::Outcome;
 use sandbox::{Fault, FaultKind};
 use tests::world::MINUTE;
 
-use super::mail::{inbox, outbox, send, silent};
+use super::mail::{inbox, outbox, send, send_from, silent};
 use super::*;
 
 /// A session that makes a change and opens a pull request, for prompts with a text.
@@ -299,7 +299,8 @@ async fn the_weaver_gets_what_is_left() {
         ..silent("", &[outbox("one", letter)])
     };
     let world = world_of(true, stubborn(vec![anew, weaver])).await;
-    send(&world, "weaver", "A wish in an earlier sprint").await;
+    send_from(&world, "curator", "weaver", "A wish in an earlier sprint").await;
+    send(&world, "weaver", "Before it began").await;
     Box::pin(world.pass(SECOND)).await;
     begin(&world).await;
     send(&world, "weaver", "The cart").await;
@@ -329,6 +330,7 @@ async fn the_weaver_gets_what_is_left() {
     let job = world.backend.must_job(&job).await.expect("a job").value;
     let parts = [
         "You are the persona `weaver` in sprint 50",
+        "Before it began",
         "Please look at the cart first.",
         "pull/102.patch",
         "src/cart.rs",
@@ -342,7 +344,8 @@ async fn the_weaver_gets_what_is_left() {
     assert_eq!(
         inbox(&world, "weaver").await,
         [
-            "new from human: A wish in an earlier sprint",
+            "new from curator: A wish in an earlier sprint",
+            "read from human: Before it began",
             "read from human: The cart"
         ]
     );

@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 
 use super::{WordedReason, reason, worded};
-use crate::delivery::lateness::{AGENT_ACTS_FOR, is_stale, plan_due, planner, result_due};
+use crate::delivery::lateness::{
+    AGENT_ACTS_FOR, deployed_due, is_stale, plan_due, planner, result_due,
+};
 use crate::delivery::verify::is_read_again;
 use crate::delivery::{
     ChildState, Closed, Delivery, Deploy, Failed, Fault, Phase, PlanBy, ReviewBy, RunStatus, Work,
@@ -107,6 +109,10 @@ fn deploying(delivery: &Delivery) -> WordedReason {
                 "Another deployment to `{environment}` is awaited, or a new status of the one that failed."
             ),
         },
+    };
+    let sentence = match deployed_due(delivery) {
+        Some(at) => format!("{sentence} The phase fails at {at} unless its end is reported."),
+        None => sentence,
     };
     worded("deploying", sentence, "Its deployment is awaited.")
 }

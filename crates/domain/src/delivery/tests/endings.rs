@@ -5,6 +5,7 @@ use crate::event::Audience;
 use crate::ids::AgentName;
 use crate::job::{WaitParty, WaitReason, WaitsFor};
 use crate::pull::MergeStyle;
+use crate::when::plus;
 
 fn closed_pull() -> PullGlimpse {
     PullGlimpse {
@@ -556,11 +557,10 @@ fn a_retried_deploy_awaits_another_deployment() {
     });
     assert_eq!(world.reads(merged(Some("eve"))), "deploy/pending");
     let awaits = |world: &World| reasons(&world.delivery, None).remove(0).sentence;
-    let first = "A deployment to `production` is awaited.";
-    assert_eq!(
-        (awaits(&world).as_str(), deploy_failed_at(&world.delivery)),
-        (first, None)
-    );
+    let first = "A deployment to `production` is awaited. The phase fails at ";
+    let why = awaits(&world);
+    assert!(why.starts_with(first), "{why}");
+    assert_eq!(deploy_failed_at(&world.delivery), None);
     assert_eq!(deploying_again_since(&world.delivery), None);
     // A person who cancels says nothing of a deployment.
     assert_eq!(world.kim(Act::Cancel), "deploy/failed");
@@ -579,6 +579,39 @@ fn a_retried_deploy_awaits_another_deployment() {
         why.starts_with("Another deployment to `production`"),
         "{why}"
     );
+}
+
+#[test]
+fn a_deployment_whose_end_is_never_reported_fails_in_time() {
+    for report in [ProviderReport::Nothing, ProviderReport::Running] {
+        let mut world = World::in_review(Rules {
+            deploy: "deployment:production".parse().unwrap(),
+            ..rules(&[], "deploy", ReviewBy::Nobody)
+        });
+        assert_eq!(world.reads(merged(Some("eve"))), "deploy/pending");
+        let by = plus(deploying_since(&world.delivery), DEPLOYED_WITHIN);
+        let why = |world: &World| reasons(&world.delivery, None).remove(0);
+        assert!(why(&world).sentence.contains(&by.to_string()));
+        let report = Input::Provider(Phase::Deploy, report);
+        world.second = by.as_second() - at(0).as_second() - 2;
+        let open = world.take(&report).unwrap();
+        assert_ne!(open, "deploy/failed", "there is a second left");
+        // What was not read yet may be its end.
+        assert_eq!(world.take(&Input::Deadline).unwrap(), open);
+        assert_eq!(world.take(&report).unwrap(), "deploy/failed");
+        let run = world.delivery.runs.last().unwrap();
+        assert_eq!(run.status, RunResult::Failed);
+        let told = why(&world);
+        assert_eq!(told.code, "deploy_failed");
+        let late = "no end of its deployment was reported within 24 hours";
+        assert!(told.sentence.contains(late), "{}", told.sentence);
+        let is_told = |want: &Want| matches!(want, Want::TellFailed { .. });
+        let wanted = wants(&world.delivery, &Sight::default());
+        assert!(wanted.iter().any(is_told), "{wanted:?}");
+        // A retry has its own time.
+        assert_eq!(world.kim(Act::Retry { reason: None }), "deploy/pending");
+        assert_ne!(world.take(&report).unwrap(), "deploy/failed");
+    }
 }
 
 #[test]

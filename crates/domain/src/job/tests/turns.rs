@@ -150,6 +150,42 @@ fn an_answer_that_failed_for_good_holds_nobody_up() {
 }
 
 #[test]
+fn an_answer_that_failed_for_good_calls_back_whoever_has_the_turn() {
+    let mut story = asking(&["agent:2h", "human"]);
+    poll(&mut story, 10);
+    for (second, cause, whom) in [
+        (HOUR, "c1", Audience::Agent),
+        (3 * HOUR, "c2", Audience::Human),
+    ] {
+        poll(&mut story, second);
+        let now = at(second);
+        let step = say(&story.job, None, ("Yes", cause), (now, &story.timing)).unwrap();
+        let effect = Effect::new(step.effects[0].clone(), now);
+        story.take(step);
+        assert!(pending_answer(&story.job).unwrap().is_answered);
+        let refused = Failure::new(FailureClass::Invalid, "400");
+        let step = order_failed(&story.job, &effect, &refused, at(second + 1));
+        assert_eq!(story.take(step).len(), 1);
+        assert_eq!(story.events.last().unwrap().audience, whom);
+        let asked = pending_answer(&story.job).unwrap();
+        assert!(!asked.is_answered, "it is open again");
+    }
+}
+
+#[test]
+fn after_a_nudge_that_failed_for_good_people_who_were_asked_before_have_the_turn_again() {
+    let mut story = asking(&["human:1h", "nudge:20m"]);
+    poll(&mut story, 10);
+    assert_eq!(poll(&mut story, 10 + HOUR), ["nudge"]);
+    let effect = Effect::new(story.effects[0].clone(), at(10 + HOUR));
+    let refused = Failure::new(FailureClass::Invalid, "400");
+    let step = order_failed(&story.job, &effect, &refused, at(2 * HOUR));
+    assert!(story.take(step).is_empty());
+    assert!(poll(&mut story, 2 * HOUR + 1).is_empty());
+    assert_eq!(turn(&story), (Answerer::Human, None));
+}
+
+#[test]
 fn a_nudge_that_failed_for_good_is_the_next_ones_turn() {
     let mut story = asking(&["nudge:20m", "human"]);
     assert_eq!(poll(&mut story, 10), ["nudge"]);

@@ -53,7 +53,11 @@ impl Dispatcher {
         hearsay: HintState,
         timing: &Timing,
     ) -> Result<bool, Error> {
-        let TrackedPull { pull, read_at } = found.value.clone();
+        let TrackedPull {
+            pull,
+            read_at,
+            unread,
+        } = found.value.clone();
         let key = keys::pull(&pull.pull);
         let record = self.backend.store.records().get(&key).await?;
         let Some((record, due)) = record.and_then(|it| it.due.map(|due| (it, due))) else {
@@ -71,6 +75,7 @@ impl Dispatcher {
                 ..pull
             },
             read_at,
+            unread,
         };
         let mut unit = self.backend.unit();
         unit.put(key, &told, Some(found.version), place);

@@ -40,6 +40,7 @@ impl Dispatcher {
                 return Ok(Some(Versioned::unstored(TrackedPull {
                     pull,
                     read_at: None,
+                    unread: None,
                 })));
             }
             let Some(session) = job.session().cloned() else {
@@ -58,6 +59,7 @@ impl Dispatcher {
                     return Ok(Some(Versioned::unstored(TrackedPull {
                         pull,
                         read_at: None,
+                        unread: None,
                     })));
                 }
                 Link::None => {}

@@ -2,13 +2,14 @@
 
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{JobId, PullRef};
+use domain::redact::presentable;
 use jiff::SignedDuration;
 
-use crate::backend::{Error, IndexEntry};
+use crate::backend::{Error, IndexEntry, ignore_conflict};
 use crate::dispatcher::Dispatcher;
 use crate::keys;
 use crate::ports::Expect;
-use crate::settings::TrackedPull;
+use crate::settings::{TrackedPull, UnreadPull};
 use crate::store::Versioned;
 use crate::work::Work;
 
@@ -17,6 +18,9 @@ const AGAIN_SOON: SignedDuration = SignedDuration::from_secs(15);
 
 /// The longest wait while nothing can be read.
 const AGAIN_LATE: SignedDuration = SignedDuration::from_mins(5);
+
+/// How much of a failure is kept, in characters.
+const WHY_CHARS_MAX: usize = 300;
 
 /// The wait for a pull request that was never read.
 const AGAIN_UNREAD: SignedDuration = SignedDuration::from_secs(60);
@@ -34,12 +38,44 @@ impl Dispatcher {
         if let Some(found) = self.backend.store.pull(reference).await? {
             let wait = self.wait_of(&found, failure);
             self.look_at_effects_again(reference, wait).await?;
-            return self.backend.put_off(&keys::pull(reference), wait).await;
+            return self.read_later(found, wait, failure).await;
         }
         if self.is_worth_another_look(hint, failure).await? {
             return self.park(reference, hint, failure).await;
         }
         Ok(())
+    }
+
+    /// Makes one of ours due later, and keeps why it was not read. A settled one, which has no due, stays so.
+    async fn read_later(
+        &self,
+        found: Versioned<TrackedPull>,
+        wait: SignedDuration,
+        failure: &Failure,
+    ) -> Result<(), Error> {
+        if found.due.is_none() {
+            return Ok(());
+        }
+        let mut unit = self.backend.unit();
+        let again_at = unit.now() + wait;
+        let unread = UnreadPull {
+            class: failure.class,
+            why: presentable(&failure.message, WHY_CHARS_MAX),
+            again_at,
+        };
+        let next = TrackedPull {
+            unread: Some(unread),
+            ..found.value
+        };
+        let reference = &next.pull.pull;
+        let list = keys::listed(keys::OPEN_PULLS, keys::pull_pk(reference));
+        let place = IndexEntry {
+            due: Some(again_at),
+            list: list.filter(|_| !next.pull.is_settled()),
+            forget: None,
+        };
+        unit.put(keys::pull(reference), &next, Some(found.version), place);
+        ignore_conflict(self.backend.commit(unit).await)
     }
 
     /// What is to be done about a pull request comes after its reading, so it is due again with that, and not only when the claim

@@ -196,8 +196,8 @@ impl Dispatcher {
         Ok(shown)
     }
 
-    /// A persona's unread messages, the oldest first. The weaver gets those of this sprint only: what members of earlier ones wrote to
-    /// it, such as their wishes, is about those, and few sprints have a session of it that reads them.
+    /// A persona's unread messages, the oldest first. The weaver gets those of this sprint only, and what people wrote: what members of
+    /// earlier ones wrote to it, such as their wishes, is about those, and few sprints have a session of it that reads them.
     pub(super) async fn unread_of(
         &self,
         sprint: &Sprint,

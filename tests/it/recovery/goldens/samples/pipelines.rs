@@ -56,6 +56,7 @@ pub(super) fn put(samples: &mut Samples, source: &Source, (job, pull): (&Job, &P
     let tracked = TrackedPull {
         pull: checked(pull),
         read_at: Some(AT),
+        unread: None,
     };
     samples.put(keys::pull(&pull_ref()), &tracked);
     let delivery = domain::delivery::Delivery {

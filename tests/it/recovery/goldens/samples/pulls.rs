@@ -1,6 +1,7 @@
 //! Samples of pull requests: every phase, every judgement, every reason.
 
 use domain::facts::{Check, CheckOutcome, Pass, PullState};
+use domain::failure::FailureClass;
 use domain::merge::{Judgement, MergeInput, MergeRefusals, MissingChecksCause, Reason};
 use domain::policy::MergeMethod;
 use domain::pull::{
@@ -8,7 +9,7 @@ use domain::pull::{
     Ready, RefusedMerge, Repairs, SeenHead, UnexpectedHead, UpdatedHead, Verdict,
 };
 use engine::keys;
-use engine::settings::TrackedPull;
+use engine::settings::{TrackedPull, UnreadPull};
 
 use super::{AT, Samples, base, causes, job_id, pull_ref, session_id, sha};
 
@@ -23,13 +24,20 @@ pub(super) fn put(samples: &mut Samples) {
         }),
         ..bare(PullPhase::Open)
     });
-    for pull in phases.chain(judged).chain([full()]) {
-        let tracked = TrackedPull {
-            pull,
-            read_at: Some(AT),
-        };
-        samples.put(keys::pull(&pull_ref()), &tracked);
+    let tracked = |pull, unread| TrackedPull {
+        pull,
+        read_at: Some(AT),
+        unread,
+    };
+    for pull in phases.chain(judged) {
+        samples.put(keys::pull(&pull_ref()), &tracked(pull, None));
     }
+    let unread = UnreadPull {
+        class: FailureClass::Throttled,
+        why: "429".to_owned(),
+        again_at: AT,
+    };
+    samples.put(keys::pull(&pull_ref()), &tracked(full(), Some(unread)));
 }
 
 fn phases() -> Vec<PullPhase> {

@@ -26,8 +26,6 @@ use crate::ports::{DueRow, Expect, Record, SessionsRead, Write};
 use crate::store::{Versioned, decode, refuse_newer};
 use crate::work::Work;
 
-pub use job_cache::PROGRESS_KEPT;
-
 /// Due rows taken in one tick; what is left is taken in the next.
 pub const ROWS_PER_TICK: usize = 200;
 

@@ -218,11 +218,11 @@ impl Poller {
                 let seen = seen?;
                 let read_at = seen.read_at.map(|at| (watch.session.clone(), at));
                 gathered.reads.extend(read_at);
-                if seen.has_log() {
-                    self.jobs.was_read(&found.value);
-                }
                 let rules = self.rules_in_poll(&found.value, gathered).await?;
-                self.decide(found, &seen.sight, &rules, gathered).await?;
+                if !self.decide(found, &seen.sight, &rules, gathered).await? {
+                    // What its log told is not in the job: the next poll has to read it again.
+                    gathered.reads.remove(&watch.session);
+                }
                 gathered.answered += 1;
             }
         }

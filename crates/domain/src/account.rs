@@ -31,12 +31,6 @@ pub const UNAUTHORIZED_GAP: SignedDuration = SignedDuration::from_secs(60);
 /// Poll interval of an account without jobs: only its key and duplicate sessions need a check.
 pub const NOTHING_GAP: SignedDuration = SignedDuration::from_mins(15);
 
-/// How long the row of an account that is polled at every tick may stay overdue.
-pub const LEFT_OVERDUE: SignedDuration = SignedDuration::from_mins(10);
-
-/// What is overdue for longer than this is late: a row that was left, and the two ticks and the poll until it is written.
-pub const OVERDUE_MAX: SignedDuration = SignedDuration::from_mins(12);
-
 /// How often the account is polled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -149,25 +143,14 @@ pub enum Poll {
 }
 
 impl Account {
-    /// Returns whether the account is polled at its tick: it was busy when its row was written, a short while ago.
-    /// A process that ticks alone leaves the row of a busy account unwritten for a while, so the row is overdue.
-    pub fn is_busy(&self, now: Timestamp) -> bool {
-        let since = plus(now, -OVERDUE_MAX);
-        self.gap().is_some_and(|gap| gap <= self.pace.tick) && self.next_poll >= since
+    /// Whether the account is polled at its tick: no poll of it needs to be brought forward.
+    pub fn is_busy(&self) -> bool {
+        self.gap().is_some_and(|gap| gap <= self.pace.tick)
     }
 
     /// Whether its daily budget makes its polls rarer than its tick.
     pub fn is_slowed(&self, now: Timestamp) -> bool {
         self.budget.gap(now) > self.pace.tick
-    }
-
-    /// Merges in the budget that another reader of the account spent beyond what is stored.
-    pub fn with_spent(&self, polled: &Self) -> Self {
-        Self {
-            budget: self.budget.or_more(&polled.budget),
-            counters: self.counters.clone().or_longer(polled.counters.clone()),
-            ..self.clone()
-        }
     }
 
     /// What the last poll has decided to wait for the next one; none before the first.

@@ -19,7 +19,6 @@ mod order;
 mod order_log;
 mod orders;
 mod pause;
-mod progress;
 mod proposal;
 mod pushed;
 mod queue;
@@ -62,7 +61,6 @@ pub(crate) use orders::said_at;
 pub use orders::{
     MESSAGE_BYTES_MAX, adds_to, approve, may_merge, note_sent, order_failed, said, say,
 };
-pub use progress::is_progress;
 pub use proposal::{NewProposal, committed, proposal_failed, propose, proposed};
 pub use pushed::{PUSHED_FOR, pushed};
 pub use queue::{prioritised, start_place};

@@ -1,9 +1,7 @@
 //! The tick: due rows are claimed and passed on, and due accounts are polled. The poller reads Jules and writes
 //! nothing outside.
 
-mod account_cache;
 mod activity;
-mod budget_cache;
 mod decide;
 mod due_rows;
 mod duplicates;
@@ -27,8 +25,6 @@ use crate::keys;
 use crate::ports::{DueRow, Expect, Record, SessionsRead, Write};
 use crate::store::{Versioned, decode, refuse_newer};
 use crate::work::Work;
-
-pub use job_cache::PROGRESS_KEPT;
 
 /// Due rows taken in one tick; what is left is taken in the next.
 pub const ROWS_PER_TICK: usize = 200;
@@ -64,8 +60,8 @@ pub struct Tick {
 pub enum OtherPollers {
     /// Possible: an account is claimed before it is polled.
     Maybe,
-    /// Impossible: the ticking process holds the lease of ticks. It claims no account, and writes an account's row only when a
-    /// poll has changed it.
+    /// Impossible: the ticking process holds the lease of ticks. It claims no account, so a poll writes the row once, and it
+    /// caches jobs.
     Excluded,
 }
 
@@ -73,10 +69,8 @@ pub enum OtherPollers {
 pub struct Poller {
     backend: Backend,
     sessions: Arc<dyn SessionsRead>,
-    accounts: account_cache::AccountCache,
     jobs: job_cache::JobCache,
     cleared: duplicates::KnownSingles,
-    money: budget_cache::BudgetCache,
 }
 
 impl Poller {
@@ -85,10 +79,8 @@ impl Poller {
         Self {
             backend,
             sessions,
-            accounts: account_cache::AccountCache::default(),
             jobs: job_cache::JobCache::default(),
             cleared: duplicates::KnownSingles::default(),
-            money: budget_cache::BudgetCache::default(),
         }
     }
 
@@ -147,13 +139,10 @@ impl Poller {
     ) -> Result<Handled, Error> {
         let is_account = is_account(row);
         let is_claimed = !is_account || others == OtherPollers::Maybe;
-        let Some(record) = self.found_due(row, is_claimed).await? else {
+        let Some(record) = self.found_due(row).await? else {
             return Ok(Handled::Lost);
         };
         if let Some(until) = self.correct_due(&record).await? {
-            return Ok(Handled::Waits { until });
-        }
-        if !is_claimed && let Some(until) = self.rests(&record)? {
             return Ok(Handled::Waits { until });
         }
         if is_claimed && !self.claim(&record).await? {
@@ -200,25 +189,12 @@ impl Poller {
         self.poll(found, until, others).await
     }
 
-    /// Until when an account is not polled whose row was left overdue.
-    fn rests(&self, record: &Record) -> Result<Option<Timestamp>, Error> {
-        let account = self.accounts.get(&decode(record)?);
-        Ok(Some(account.next_poll).filter(|next| *next > self.backend.now()))
-    }
-
     /// The row itself, since the index may be out of date.
-    async fn found_due(&self, row: &DueRow, is_claimed: bool) -> Result<Option<Record>, Error> {
-        let now = self.backend.now();
-        let records = self.backend.store.records();
-        // An account that only one ticker writes may be read eventually consistent, at half the price.
-        let found = match is_claimed {
-            true => records.get(&row.key).await?,
-            false => records.glance(std::slice::from_ref(&row.key)).await?.pop(),
-        };
-        let Some(record) = found else {
+    async fn found_due(&self, row: &DueRow) -> Result<Option<Record>, Error> {
+        let Some(record) = self.backend.store.records().get(&row.key).await? else {
             return Ok(None);
         };
-        if record.due.is_none_or(|due| due > now) {
+        if record.due.is_none_or(|due| due > self.backend.now()) {
             return Ok(None);
         }
         refuse_newer(&record)?;

@@ -155,13 +155,10 @@ impl From<RedeliveryState> for HookStatus {
     }
 }
 
-fn is_ticking(last_tick: Option<Timestamp>, now: Timestamp) -> bool {
-    last_tick.is_some_and(|at| now.duration_since(at) < TICKS_WITHIN)
-}
-
 impl Status {
     /// Whether the last tick is recent enough.
     pub fn is_ticking(&self) -> bool {
-        is_ticking(self.last_tick, self.now)
+        self.last_tick
+            .is_some_and(|at| self.now.duration_since(at) < TICKS_WITHIN)
     }
 }

@@ -16,7 +16,7 @@ pub use recording::Recorder;
 pub const DAYS_KEPT: usize = 31;
 
 /// Interval of storing the counters: two more requests in ten minutes are next to nothing.
-pub const STORED_EVERY: SignedDuration = SignedDuration::from_mins(10);
+const STORED_EVERY: SignedDuration = SignedDuration::from_mins(10);
 
 /// Usage counters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,6 @@
 //! A poller that ticks alone: its cache, and the rows that it moves.
 
 use domain::job::Phase;
-use engine::poller::PROGRESS_KEPT;
 
 use super::rows::Rows;
 use super::*;
@@ -161,12 +160,24 @@ impl Alone {
     }
 
     async fn tick(&self) {
-        self.clock.advance(SignedDuration::from_secs(10));
-        let tick = self
-            .poller
-            .tick_until(Timestamp::MAX, OtherPollers::Excluded)
-            .await;
-        tick.expect("a tick");
+        self.ticks(1, OtherPollers::Excluded).await;
+    }
+
+    /// Ticks so often, alone or not.
+    async fn ticks(&self, times: usize, others: OtherPollers) {
+        for _ in 0..times {
+            self.clock.advance(SignedDuration::from_secs(10));
+            let tick = self.poller.tick_until(Timestamp::MAX, others).await;
+            tick.expect("a tick");
+        }
+    }
+
+    /// How often the rows of the account and of all jobs have been written.
+    async fn written(&self) -> (u64, u64) {
+        let account = account(&self.backend).await;
+        let watched = self.backend.store.watched(&account.value.name).await;
+        let versions = watched.expect("a store").into_iter().map(|job| job.version);
+        (account.version, versions.sum())
     }
 
     /// Ticks until then, and that is the last tick.
@@ -193,37 +204,36 @@ impl Alone {
 }
 
 #[tokio::test]
-async fn progress_is_remembered_and_written_after_a_while() {
-    let alone = Alone::over(1).await;
-    let before = progress(&alone.backend).await;
-    let mut seen = alone.works().await;
-    let written = alone.clock.now() + PROGRESS_KEPT;
-    // It makes progress, and is not silent for long.
-    for minutes in [12, 24] {
-        alone
-            .until(BEGIN + SignedDuration::from_mins(minutes))
-            .await;
-        seen = alone.works().await;
+async fn a_poll_writes_its_account_and_only_the_jobs_of_which_it_saw_something_new() {
+    for (others, writes) in [(OtherPollers::Excluded, 1), (OtherPollers::Maybe, 2)] {
+        let alone = Alone::over(20).await;
+        // The first poll reads all logs.
+        alone.ticks(1, others).await;
+        let (account, jobs) = alone.written().await;
+        alone.ticks(20, others).await;
+        assert_eq!(
+            alone.written().await,
+            (account + 20 * writes, jobs),
+            "{others:?}"
+        );
+        // Every log is read once more, and shows that its session went on.
+        let at = alone.clock.now();
+        alone.reader.works(at);
+        alone.ticks(40, others).await;
+        assert_eq!(
+            alone.written().await,
+            (account + 60 * writes, jobs + 20),
+            "{others:?}"
+        );
+        assert_eq!(progress(&alone.backend).await.0, at);
     }
-    alone.until(written - SignedDuration::from_secs(10)).await;
-    assert_eq!(progress(&alone.backend).await, before);
-    // Nothing more came, and readers have to see what did.
-    alone.tick().await;
-    assert_eq!(progress(&alone.backend).await, (seen, before.1 + 1));
 }
 
 #[tokio::test]
-async fn whoever_starts_anew_finds_progress_again_and_counts_silence_from_it() {
+async fn whoever_starts_anew_counts_silence_from_the_progress_that_was_written() {
     let mut alone = Alone::over(1).await;
-    alone.works().await;
-    let before = progress(&alone.backend).await;
     alone.until(BEGIN + SignedDuration::from_mins(4)).await;
     let last = alone.works().await;
-    assert_eq!(
-        progress(&alone.backend).await.1,
-        before.1,
-        "it is remembered"
-    );
     alone.poller = Poller::new(alone.backend.clone(), alone.reader.clone());
     let silent = last + Timing::default().stuck_after;
     alone.until(silent - SignedDuration::from_secs(10)).await;
@@ -232,48 +242,6 @@ async fn whoever_starts_anew_finds_progress_again_and_counts_silence_from_it() {
     alone.tick().await;
     assert_eq!(alone.events().await, 1);
     assert_eq!(progress(&alone.backend).await.0, last);
-}
-
-#[tokio::test]
-async fn progress_that_is_given_up_is_read_again_at_once() {
-    let alone = Alone::over(1).await;
-    let change = async |title: &str| {
-        let found = stored(&alone.backend, 0).await;
-        let mut unit = alone.backend.unit();
-        let job = Job {
-            title: title.to_owned(),
-            ..found.value
-        };
-        let place = IndexEntry {
-            due: found.due,
-            list: keys::listed(keys::jobs_of("watched", &job.account), "elsewhere"),
-            forget: None,
-        };
-        unit.put(keys::job(&job.id), &job, Some(found.version), place);
-        alone.backend.commit(unit).await.expect("a job");
-    };
-    // A job with another place is read with the next tick, and logs are read at other times.
-    alone.until(BEGIN + SignedDuration::from_secs(150)).await;
-    change("One").await;
-    alone.tick().await;
-    let read = alone.clock.now();
-    change("Another").await;
-    let seen = alone.works().await;
-    // It stays in the cache this long.
-    let again = read + SignedDuration::from_mins(10);
-    alone.until(again - SignedDuration::from_secs(10)).await;
-    let (logs, changed) = (alone.reader.logs(), progress(&alone.backend).await);
-    assert_ne!(changed.0, seen);
-    alone.tick().await;
-    assert_eq!(alone.reader.logs(), logs + 1);
-    alone.tick().await;
-    assert_eq!(alone.reader.logs(), logs + 1, "once");
-    assert_eq!(progress(&alone.backend).await, changed);
-    // It is written with the next step, which is silence.
-    alone
-        .until(seen + Timing::default().stuck_after * 3 / 2)
-        .await;
-    assert_eq!(progress(&alone.backend).await, (seen, changed.1 + 1));
 }
 
 #[tokio::test]
@@ -360,33 +328,4 @@ async fn what_a_log_told_is_read_again_where_somebody_else_was_quicker() {
     assert_ne!(progress(&backend).await.0, at, "it was not saved");
     tick().await;
     assert_eq!((reader.logs(), progress(&backend).await.0), (logs + 2, at));
-}
-
-#[tokio::test]
-async fn progress_that_was_not_written_with_its_row_is_read_again_at_once() {
-    let clock = Arc::new(FakeClock::at(BEGIN));
-    let rows = Arc::new(Rows::default());
-    let backend = watching_in(rows.clone(), &clock, (0, 1)).await;
-    let job = stored(&backend, 0).await.value;
-    let early = BEGIN + SignedDuration::from_secs(15);
-    put(&backend, &job, Some(early)).await;
-    let reader = Arc::new(Reader::default());
-    let poller = Poller::new(backend.clone(), reader.clone());
-    let tick = async || {
-        let tick = poller
-            .tick_until(Timestamp::MAX, OtherPollers::Excluded)
-            .await;
-        tick.expect("a tick");
-        clock.advance(SignedDuration::from_secs(10));
-    };
-    reader.works(BEGIN);
-    tick().await;
-    tick().await;
-    let logs = reader.logs();
-    assert_eq!(logs, 1);
-    with_a_rival(&rows, &backend).await;
-    tick().await;
-    assert_eq!(stored(&backend, 0).await.value.title, "Another");
-    tick().await;
-    assert_eq!(reader.logs(), logs + 1);
 }

@@ -1,4 +1,4 @@
-//! The caches of a poller that ticks alone, and their lifetimes.
+//! What a poller that ticks alone reads anew in each poll, and how it saves an account that another process writes meanwhile.
 
 use domain::policy::Source;
 use engine::backend::UnitOfWork;
@@ -114,7 +114,7 @@ async fn what_is_decided_is_decided_by_the_rules_as_they_are() {
     for _ in 0..7 {
         counted.tick().await;
     }
-    // By the cached rules it is silent with the next tick; now the rules allow longer silence.
+    // By the rules before it is silent with the next tick; now the rules allow longer silence.
     let found = counted.backend.store.source(&short.repo).await;
     let found = found.expect("a store").expect("rules");
     let mut unit = counted.backend.unit();
@@ -128,63 +128,13 @@ async fn what_is_decided_is_decided_by_the_rules_as_they_are() {
 }
 
 #[tokio::test]
-async fn what_is_new_in_an_account_counts_from_the_next_tick() {
-    let counted = Counted::begin().await;
-    counted.tick().await;
-    counted.tick().await;
-    change(&counted, |account| {
-        account.next_poll = BEGIN + SignedDuration::from_hours(1);
-    })
-    .await;
-    for _ in 0..3 {
-        let ticks = counted
-            .poller
-            .tick_until(Timestamp::MAX, OtherPollers::Excluded);
-        assert_eq!(ticks.await.expect("a tick").polled, 0);
-        counted.clock.advance(SignedDuration::from_secs(10));
-    }
-}
-
-/// An account with counted requests, saved as an operator changes it.
-async fn change(counted: &Counted, change: impl FnOnce(&mut Account)) {
-    let mut found = counted.account().await;
-    change(&mut found.value);
-    let mut unit = counted.backend.unit();
-    let place = IndexEntry {
-        due: found.due,
-        list: keys::listed(keys::ACCOUNTS, found.value.name.as_str()),
-        forget: None,
-    };
-    let key = keys::account(&found.value.name);
-    unit.put(key, &found.value, Some(found.version), place);
-    counted.commit(unit).await;
-}
-
-#[tokio::test]
-async fn what_was_asked_counts_also_when_somebody_else_writes_the_account() {
-    let counted = Counted::begin().await;
-    change(&counted, |account| {
-        account.budget.requests_a_day = Some(100_000);
-    })
-    .await;
-    for _ in 0..30 {
-        counted.tick().await;
-    }
-    change(&counted, |account| account.limits.concurrent = 3).await;
-    let changed = counted.account().await.version;
-    // It is written after a while, with all that was asked since the beginning.
-    while counted.account().await.version == changed {
-        counted.tick().await;
-    }
-    let asked = counted.reader.take_reads().len() + counted.reader.logs();
-    let asked = asked + counted.reader.take_lists().len();
-    let budget = counted.account().await.value.budget;
-    assert_eq!(budget.requests(counted.clock.now()), asked as u64);
-}
-
-#[tokio::test]
 async fn a_poll_is_decided_again_on_what_another_process_wrote_meanwhile() {
     let counted = Counted::begin().await;
+    let mut found = counted.account().await;
+    found.value.budget.requests_a_day = Some(100_000);
+    let mut unit = counted.backend.unit();
+    unit.save(&found.value.name, &found.value, Some(found.version));
+    counted.commit(unit).await;
     let before = counted.account().await;
     let slower = Pace {
         tick: SignedDuration::from_mins(1),
@@ -203,35 +153,10 @@ async fn a_poll_is_decided_again_on_what_another_process_wrote_meanwhile() {
     assert_eq!(saved.version, before.version + 2);
     assert_eq!(saved.value.pace, slower);
     assert_eq!(saved.value.counters.polls, 1);
+    let asked = counted.reader.take_reads().len() + counted.reader.logs();
+    let counted_requests = saved.value.budget.requests(counted.clock.now());
+    assert_eq!(counted_requests, asked as u64);
     let next = saved.value.next_poll;
     assert!(next > BEGIN + SignedDuration::from_secs(30), "{next}");
     assert_eq!(saved.due, Some(next));
-}
-
-#[tokio::test]
-async fn an_account_that_comes_to_rest_is_written_at_once() {
-    let counted = Counted::begin().await;
-    // It rests for less than a minute, so that the next poll still comes soon.
-    change(&counted, |account| {
-        account.pace.idle = SignedDuration::from_secs(30);
-    })
-    .await;
-    counted.tick().await;
-    counted.tick().await;
-    let (busy, now) = (counted.account().await, counted.clock.now());
-    assert!(busy.value.is_busy(now));
-    let key = keys::job(&JobId::from_ulid(ulid::Ulid(0)));
-    let found: Option<Versioned<Job>> = counted
-        .backend
-        .store
-        .job(&JobId::from_ulid(ulid::Ulid(0)))
-        .await
-        .expect("a store");
-    let mut unit = counted.backend.unit();
-    unit.delete(key, &found.expect("a job"));
-    counted.commit(unit).await;
-    counted.tick().await;
-    let rests = counted.account().await;
-    assert_eq!(rests.version, busy.version + 1);
-    assert!(!rests.value.is_busy(counted.clock.now()));
 }

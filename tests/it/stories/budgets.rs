@@ -139,7 +139,7 @@ async fn when_the_money_is_spent_jules_is_asked_every_quarter_of_an_hour() {
     unit.put(keys::usage("poller"), &today, None, IndexEntry::default());
     unit.put(keys::allowance(), &allowance, None, IndexEntry::default());
     world.backend.commit(unit).await.expect("an allowance");
-    // The stored costs are checked every ten minutes.
+    // The stored costs are read every five minutes.
     world.pass(MINUTE * 12).await;
     let before = asked(&world);
     world.pass(hour(2)).await;

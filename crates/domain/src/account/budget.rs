@@ -97,15 +97,6 @@ impl Budget {
         })
     }
 
-    /// Takes the other counts where they are higher or belong to a later day.
-    pub(super) fn or_more(&self, other: &Self) -> Self {
-        let counted = self.spent.iter().chain(&other.spent);
-        Self {
-            spent: counted.max_by_key(|it| (it.day, it.requests)).cloned(),
-            ..self.clone()
-        }
-    }
-
     /// How long the next poll has to wait at least, so that what is left lasts until the day is over.
     pub(super) fn gap(&self, now: Timestamp) -> SignedDuration {
         let dear = self.dear_until.is_some_and(|until| until > now);

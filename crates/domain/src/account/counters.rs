@@ -7,7 +7,6 @@ use super::Poll;
 use crate::failure::FailureClass;
 
 /// Counters over all polls so far, stored in the account's row, which polls write anyway.
-/// Where several instances of a function poll in turn, each goes on from the row, and a few polls stay uncounted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollCounters {
     /// When the last one ended.

@@ -11,7 +11,6 @@ mod lagging;
 mod lines;
 mod plans;
 mod problems;
-mod progress;
 mod proposals;
 mod questions;
 mod records;

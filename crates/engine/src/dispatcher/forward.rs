@@ -18,7 +18,7 @@ impl Dispatcher {
         };
         let found: Versioned<Account> = decode(&record)?;
         let now = self.backend.now();
-        if found.value.is_busy(now) || found.value.health != Health::Working {
+        if found.value.is_busy() || found.value.health != Health::Working {
             return Ok(());
         }
         // A due account may be in a poll just now that has seen nothing to watch: since the row is written, that poll
@@ -44,7 +44,7 @@ impl Dispatcher {
         let Some(found) = self.backend.store.account(name).await? else {
             return Ok(());
         };
-        if !found.value.is_busy(unit.now()) {
+        if !found.value.is_busy() {
             let account = name.clone();
             unit.enqueue(&keys::job_pk(job), Work::Watch { account });
         }

@@ -49,22 +49,18 @@ impl Poller {
         ))
     }
 
-    /// Decides and saves, unless it is mere progress and can wait. After a conflict the next poll decides, unless
-    /// only the row was moved and not the job.
+    /// Decides and saves; nothing is written where nothing is new. After a conflict the next poll decides, unless only the row
+    /// was moved and not the job. Returns whether the job has what was seen.
     pub(super) async fn decide(
         &self,
         found: &Versioned<Job>,
         sight: &Observation,
         rules: &Source,
         gathered: &mut PollData,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let now = self.backend.now();
         let step = self.means(found, sight, rules, gathered).await?;
-        let stored = self.jobs.stored(found);
-        if self.jobs.keep_progress(&stored, &step, now) {
-            return Ok(());
-        }
-        let mut found = stored;
+        let mut found = found.clone();
         for _ in 0..DECIDE_AGAIN_MAX {
             let mut unit = self.backend.unit();
             if !self
@@ -72,18 +68,18 @@ impl Poller {
                 .save_job(&mut unit, Some(&found), &step)
                 .await?
             {
-                return Ok(());
+                return Ok(true);
             }
             let answered = job::answered_since(&found.value, &step.aggregate);
             let over = Box::pin(self.backend.withdraw(&mut unit, &answered)).await?;
             match self.backend.commit(unit).await {
                 Err(error) if error.is_conflict() => {
-                    let key = keys::job(&found.value.id);
-                    self.jobs.invalidate(&key, None, now);
+                    self.jobs.invalidate(&keys::job(&found.value.id));
                 }
                 Ok(()) => {
                     self.jobs.saved(&found, &step, now);
-                    return Box::pin(self.backend.nudge_after(&over)).await;
+                    Box::pin(self.backend.nudge_after(&over)).await?;
+                    return Ok(true);
                 }
                 Err(error) => return Err(error),
             }
@@ -93,8 +89,7 @@ impl Poller {
             };
             found = again;
         }
-        self.jobs.drop_progress(&found.value, now);
         tracing::debug!(job.id = %found.value.id, "another process changed the job meanwhile; the next poll decides");
-        Ok(())
+        Ok(false)
     }
 }

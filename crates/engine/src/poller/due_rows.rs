@@ -20,7 +20,6 @@ impl Poller {
     /// Moves a row that is due too early to its right time, and returns that time; `None` for one that is due now.
     /// After a conflict nothing is left to do either.
     pub(super) async fn correct_due(&self, record: &Record) -> Result<Option<Timestamp>, Error> {
-        let record = &self.jobs.with_progress(record);
         if let Some(job) = queued(record) {
             return Ok(Some(self.leave_to_slots(record, &job).await?));
         }
@@ -30,11 +29,8 @@ impl Poller {
         if at <= self.backend.now() {
             return Ok(None);
         }
-        let is_written = self.move_to(record, at).await?;
-        let written = decode::<Job>(record).ok().filter(|_| is_written);
-        let written = written.map(|written| written.value);
-        let now = self.backend.now();
-        self.jobs.invalidate(&record.key, written.as_ref(), now);
+        self.move_to(record, at).await?;
+        self.jobs.invalidate(&record.key);
         Ok(Some(at))
     }
 
@@ -60,7 +56,7 @@ impl Poller {
             }
         }
         self.move_to(record, plus(now, QUEUED_LOOK)).await?;
-        self.jobs.invalidate(&record.key, None, now);
+        self.jobs.invalidate(&record.key);
         Ok(at)
     }
 

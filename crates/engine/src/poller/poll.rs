@@ -12,6 +12,7 @@ use jiff::Timestamp;
 
 use super::poll_data::PollData;
 use super::read_sessions::{READ_AT_ONCE, SessionReading};
+use super::sweep::Sweep;
 use super::turn::Watched;
 use super::{OtherPollers, Poller, activity};
 use crate::backend::{DECIDE_AGAIN_MAX, Error};
@@ -30,8 +31,9 @@ impl Poller {
         until: Timestamp,
         others: OtherPollers,
     ) -> Result<Option<Timestamp>, Error> {
-        let account = &self.accounts.get(&found);
+        let account = &found.value;
         let jobs = self.watched(&account.name, others).await?;
+        let sweep = self.sweep(account, &jobs);
         let mut gathered = PollData {
             weight: account.list.clone(),
             passed_over: account.passed_over.clone(),
@@ -39,7 +41,9 @@ impl Poller {
             counters: account.counters.clone(),
             ..PollData::default()
         };
-        let looked = self.look_at_all(account, &jobs, &mut gathered).await;
+        let looked = self
+            .look_at_all(account, &jobs, &sweep, &mut gathered)
+            .await;
         let (passed_over, asked, counters) =
             (gathered.passed_over, gathered.asked, gathered.counters);
         let mut outcome = match looked {
@@ -61,7 +65,11 @@ impl Poller {
             Err(LookError::Inside(error)) => return Err(error),
         };
         let budget = Budget {
-            dear_until: self.money.exhausted_until(&self.backend).await?,
+            // Costs are stored now and then, so the sweep is soon enough to compare them with what a day may cost.
+            dear_until: match sweep.links {
+                true => self.backend.exhausted_until().await?,
+                false => account.budget.dear_until,
+            },
             ..account.budget.clone()
         };
         let learned = Account {
@@ -70,12 +78,7 @@ impl Poller {
             budget: budget.with(asked, self.backend.now()),
             ..account.clone()
         };
-        let now = self.backend.now();
-        let step = account::polled(&learned, &outcome, now);
-        // Alone, the row is written only when another process could need it.
-        if others == OtherPollers::Excluded && self.accounts.keep(&found, &step, &outcome, now) {
-            return Ok(Some(step.aggregate.next_poll));
-        }
+        let step = account::polled(&learned, &outcome, self.backend.now());
         self.save_poll(found.version, learned, step, &mut outcome)
             .await
     }
@@ -131,6 +134,7 @@ impl Poller {
         &self,
         account: &Account,
         jobs: &[Versioned<Job>],
+        sweep: &Sweep,
         gathered: &mut PollData,
     ) -> Result<(), LookError> {
         let watched: BTreeSet<SessionId> = jobs
@@ -139,12 +143,11 @@ impl Poller {
             .collect();
         gathered.resting = self.resting(account, jobs, gathered).await?;
         let wanted: BTreeSet<SessionId> = &watched - &gathered.resting;
-        let sweep = self.sweep(account, jobs);
         gathered.counters = sweep.marked(&account.counters, false, self.backend.now());
         let listing = || cadence::read_mode(&account.list, wanted.len() as u64) == ReadMode::List;
         // A duplicate may appear after its job has ended, so a sweep needs no watched session.
         if sweep.lists || !wanted.is_empty() && listing() {
-            match self.list(account, &wanted, &sweep, gathered).await {
+            match self.list(account, &wanted, sweep, gathered).await {
                 Err(failure) if !is_about_the_account(failure.class) => {
                     // Lists can be too heavy to be answered while single sessions are not: those are read until the next sweep.
                     tracing::warn!(%failure, account = %account.name, "the sessions cannot be listed; reading them one by one");
@@ -215,11 +218,11 @@ impl Poller {
                 let seen = seen?;
                 let read_at = seen.read_at.map(|at| (watch.session.clone(), at));
                 gathered.reads.extend(read_at);
-                if seen.has_log() {
-                    self.jobs.was_read(&found.value);
-                }
                 let rules = self.rules_in_poll(&found.value, gathered).await?;
-                self.decide(found, &seen.sight, &rules, gathered).await?;
+                if !self.decide(found, &seen.sight, &rules, gathered).await? {
+                    // What its log told is not in the job: the next poll has to read it again.
+                    gathered.reads.remove(&watch.session);
+                }
                 gathered.answered += 1;
             }
         }

@@ -27,16 +27,6 @@ pub(super) struct SessionReading {
     pub(super) read_at: Option<Timestamp>,
 }
 
-impl SessionReading {
-    /// Whether the log was read now.
-    pub(super) fn has_log(&self) -> bool {
-        match &self.sight {
-            Observation::Seen(snapshot) => snapshot.activities.is_some(),
-            Observation::NotFound => false,
-        }
-    }
-}
-
 /// How one session is read.
 struct SessionQuery<'a> {
     account: &'a Account,
@@ -99,11 +89,10 @@ impl Poller {
         view: SessionView,
         asked: &mut u64,
     ) -> Result<SessionReading, Failure> {
-        let (now, (found, watch)) = (self.backend.now(), question.watched);
+        let (now, (_, watch)) = (self.backend.now(), question.watched);
         let last_read = question.account.activity_reads.get(&watch.session).copied();
         let wanted =
-            cadence::wants_activities(watch, &view, last_read, now, &question.rules.timing)
-                || self.jobs.is_unread(&found.value);
+            cadence::wants_activities(watch, &view, last_read, now, &question.rules.timing);
         let activities = if wanted {
             *asked += 1;
             self.activities(question.account, watch).await?

@@ -29,7 +29,7 @@ const CLOCK_SLACK: SignedDuration = SignedDuration::from_mins(10);
 pub(super) struct Sweep {
     /// Whether the list is read whatever the cadence says.
     pub(super) lists: bool,
-    /// Whether it searches for jobs whose pull request no record follows.
+    /// Whether it searches for jobs whose pull request no record follows, and reads whether the day's money is spent.
     pub(super) links: bool,
     /// Sessions created before this are no duplicates of a young job.
     since: Timestamp,

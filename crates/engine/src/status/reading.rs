@@ -3,18 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use domain::account::OVERDUE_MAX;
 use domain::ids::{AccountName, RepoName};
 use domain::pipeline::RequirementState;
 use domain::policy::Source;
 use domain::sprint::Figures;
 use domain::tick::Lease;
 use domain::webhook_activity;
-use jiff::{SignedDuration, Timestamp};
 
-use super::{
-    AccountStatus, HookStatus, SprintStatus, Status, TICKS_WITHIN, WebhookFeedStatus, is_ticking,
-};
+use super::{AccountStatus, HookStatus, SprintStatus, Status, TICKS_WITHIN, WebhookFeedStatus};
 use crate::backend::{Backend, Error};
 use crate::counts::{DELIVERIES_READ_MAX, NOT_READ};
 use crate::keys;
@@ -24,15 +20,6 @@ use crate::waits::Waits;
 
 /// How many there are of each.
 type Counts = BTreeMap<String, u64>;
-
-/// How long a row may be overdue. Who ticks alone leaves the row of a busy account due for a while.
-fn patience(last_tick: Option<Timestamp>, now: Timestamp) -> SignedDuration {
-    if is_ticking(last_tick, now) {
-        OVERDUE_MAX
-    } else {
-        TICKS_WITHIN
-    }
-}
 
 impl Backend {
     async fn hook_status(&self) -> Result<Vec<HookStatus>, Error> {
@@ -163,7 +150,7 @@ impl Backend {
             last_tick,
             feeds,
             oldest: self.queue.oldest().await?,
-            overdue_since: next_due.filter(|due| *due <= now - patience(last_tick, now)),
+            overdue_since: next_due.filter(|due| *due <= now - TICKS_WITHIN),
             accounts,
             unread_issues: self.store.unread_issues(&sources).await?,
             paused_sources: sources

@@ -2,13 +2,17 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use jiff::Timestamp;
+use domain::account::day_of;
+use jiff::{SignedDuration, Timestamp};
 
 use super::prices::Prices;
 use super::{Allowance, Consumption, Meter, ROLES, STORED_EVERY, Spending, Used, date};
 use crate::backend::{Backend, Error};
 use crate::ports::RecordsError;
 use crate::store::{Store, Versioned};
+
+/// A day, in UTC.
+const DAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// Stores what one role of this process uses, now and then.
 pub struct Recorder {
@@ -83,6 +87,12 @@ impl Backend {
             dollars_today: prices.map_or(0.0, |prices| prices.cost_of(&used)),
             dollars_a_day: self.store.allowance().await?.value.dollars_a_day,
         })
+    }
+
+    /// Until when spending that can wait stops, because the day's money is spent; `None` while money is left.
+    pub(crate) async fn exhausted_until(&self) -> Result<Option<Timestamp>, Error> {
+        let is_over = self.spending().await?.is_over();
+        Ok(is_over.then(|| day_of(self.now()) + DAY))
     }
 }
 

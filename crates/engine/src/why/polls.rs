@@ -21,7 +21,7 @@ pub(super) const POLLS: [&str; 2] = [ASKED, ASKED_AGAIN];
 pub(super) fn polled(found: &mut WhySubject, account: &Versioned<Account>, now: Timestamp) {
     match held_until(account, now) {
         Some(until) => found.then(until, ASKED_AGAIN),
-        // A row of a busy account is left for a while.
+        // One that is due is polled with the next tick.
         None => found.then(account.value.next_poll.max(now), ASKED),
     }
 }

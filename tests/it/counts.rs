@@ -11,6 +11,7 @@ use domain::governor::Limits;
 use domain::ids::{EventId, JobId};
 use domain::job::{self, Job};
 use domain::policy::Timing;
+use domain::status::Status;
 use engine::backend::{Backend, IndexEntry};
 use engine::jobs::{JobRef, Order, job_list};
 use engine::keys;
@@ -18,7 +19,6 @@ use engine::machine::RandomIds;
 use engine::ports::{
     Clock, CommitError, DueRow, Key, Member, Page, PageToken, Record, Records, RecordsError, Write,
 };
-use engine::status::Status;
 use futures::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use local::Database;
@@ -278,7 +278,7 @@ async fn more_than_a_thousand_jobs_are_counted_and_none_is_read() {
         let told = status(&backend).await;
         assert_eq!(numbers(&told.jobs), all);
         assert_eq!(numbers(&told.waits_for), [("jules", 3)]);
-        assert_eq!(told.accounts[0].slots.0, 3);
+        assert_eq!(told.accounts[0].slots.used, 3);
     }
 }
 

@@ -4,15 +4,16 @@ use async_trait::async_trait;
 use domain::delivery::{IssueRef, ProviderReport};
 use domain::facts::PullFacts;
 use domain::failure::{Failure, FailureClass};
+use domain::github_access::{GitHubBudget, GitHubUsage};
 use domain::ids::{AgentName, BranchName, CommitSha, PullRef, RepoName, RepositoryIdentity};
 use domain::policy::MergeMethod;
 use domain::redelivery::{DeliveryAttempt, DeliveryId, HookId, Log};
 use domain::wake::{Notice, Notify};
 use engine::ports::{
-    AgentsWrite, AwaitedRun, BranchState, Budget, CheckLog, CommitDetails, CommitLine, CommitRange,
+    AgentsWrite, AwaitedRun, BranchState, CheckLog, CommitDetails, CommitLine, CommitRange,
     Comparison, Delivered, Envelope, FoundPull, GitRead, GitWrite, HooksRead, HooksWrite,
     IssueComment, IssueFacts, IssuesRead, IssuesWrite, NewCommit, NewIssue, NewPull, NewStatus,
-    PullGlance, PullsRead, PullsWrite, Reading, RootEntry, Usage,
+    PullGlance, PullsRead, PullsWrite, Reading, RootEntry,
 };
 use jiff::Timestamp;
 use scaffold::tree::Tree;
@@ -68,12 +69,12 @@ impl PullsRead for Absent {
         absent()
     }
 
-    fn budgets(&self) -> Vec<Budget> {
+    fn budgets(&self) -> Vec<GitHubBudget> {
         Vec::new()
     }
 
-    fn usage(&self) -> Usage {
-        Usage::default()
+    fn usage(&self) -> GitHubUsage {
+        GitHubUsage::default()
     }
 }
 

@@ -164,14 +164,14 @@ fn standing(
         return MergeStatus::Merged(merged);
     }
     if pull.is_settled() {
-        let closed = view::reason("closed", "It was closed without a merge.");
+        let closed = Reason::new("closed", "It was closed without a merge.");
         return MergeStatus::Refused(vec![closed]);
     }
     // A judgement made before the approval could not know of it; one that came out the same keeps its old time.
     let read = tracked.read_at.zip(approved_at);
     let read_since = read.is_some_and(|(read, approved)| read >= approved);
     let Some(verdict) = pull.verdict.as_ref().filter(|_| read_since) else {
-        let unread = view::reason("not_judged_yet", "It is being read and judged.");
+        let unread = Reason::new("not_judged_yet", "It is being read and judged.");
         return MergeStatus::Waiting(vec![unread]);
     };
     let reasons = view::reasons(&verdict.judgement, part);

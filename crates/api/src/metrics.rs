@@ -3,14 +3,17 @@
 //! Source: Prometheus, "Exposition formats", text-based format. All figures come from the store, so every process
 //! returns the same ones, except those that say "of this process".
 
+use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use client::wire::WebhookCounts;
+use domain::account::PollCounters;
+use domain::ids::AccountName;
+use domain::status::{AccountView, DeliveryLogView, SprintGlimpse, Status, Used};
 use engine::metrics::Metrics;
-use engine::status::{AccountStatus, HookStatus, SprintStatus, Status};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::refusal::Refused;
@@ -98,7 +101,8 @@ fn page(figures: &Metrics, webhooks: WebhookCounts) -> String {
     page.figure("gaffer_info", Kind::Gauge, "The version that answers.")
         .add(&[("version", env!("CARGO_PKG_VERSION"))], 1.0);
     work(&mut page, status);
-    polls(&mut page, &status.accounts);
+    polls(&mut page, &figures.polls);
+    allowances(&mut page, &status.accounts);
     wakes(&mut page, figures);
     github(&mut page, status);
     let mut samples = page.figure(
@@ -143,13 +147,13 @@ fn work(page: &mut Page, status: &Status) {
 }
 
 /// The newest sprint of each source.
-fn sprints(page: &mut Page, newest: &[SprintStatus]) {
+fn sprints(page: &mut Page, newest: &[SprintGlimpse]) {
     let help = "Ticks of the newest sprint of a source.";
     let mut samples = page.figure("gaffer_sprint_ticks", Kind::Gauge, help);
     for sprint in newest {
         let repo = sprint.repo.to_string();
         let labels = [("repo", repo.as_str()), ("state", &sprint.state)];
-        samples.add(&labels, sprint.figures.ticks);
+        samples.add(&labels, sprint.ticks);
     }
     let repos = || newest.iter().map(|it| (it.repo.to_string(), &it.figures));
     let help = "The most ticks that a resolved conflict of the newest sprint of a source took.";
@@ -166,7 +170,7 @@ fn sprints(page: &mut Page, newest: &[SprintStatus]) {
     let help = "How many of a hundred members of the newest sprint of a source conflicted.";
     let mut samples = page.figure("gaffer_sprint_conflict_rate", Kind::Gauge, help);
     for (repo, figures) in repos() {
-        samples.add(&[("repo", &repo)], figures.conflict_rate());
+        samples.add(&[("repo", &repo)], figures.conflict_rate);
     }
     let help = "Members of the newest sprint of a source: all, and by what became of them.";
     let mut samples = page.figure("gaffer_sprint_members", Kind::Gauge, help);
@@ -194,16 +198,16 @@ fn switches(page: &mut Page, status: &Status) {
         "Whether everything is paused.",
     )
     .add(&[], paused);
-    let (waiting, dead) = status.queue;
+    let queue = status.queue;
     page.figure("gaffer_queue_messages", Kind::Gauge, "Wake-ups that wait.")
-        .add(&[("queue", "work")], waiting);
+        .add(&[("queue", "work")], queue.waiting);
     page.figure(
         "gaffer_dead_letters",
         Kind::Gauge,
         "Wake-ups that were given up.",
     )
-    .add(&[("queue", "work")], dead);
-    if let Some(oldest) = status.oldest {
+    .add(&[("queue", "work")], queue.dead);
+    if let Some(oldest) = queue.oldest {
         let help = "How long the oldest wake-up waits.";
         page.figure("gaffer_queue_oldest_seconds", Kind::Gauge, help)
             .add(
@@ -224,40 +228,35 @@ fn switches(page: &mut Page, status: &Status) {
     }
 }
 
-fn polls(page: &mut Page, accounts: &[AccountStatus]) {
+fn polls(page: &mut Page, polls: &BTreeMap<AccountName, PollCounters>) {
     let mut samples = page.figure("gaffer_polls_total", Kind::Counter, "Polls of Jules.");
-    for account in accounts {
-        samples.add(
-            &[("account", account.name.as_str())],
-            account.counters.polls,
-        );
+    for (account, counters) in polls {
+        samples.add(&[("account", account.as_str())], counters.polls);
     }
     let help = "Polls of Jules that failed, by what was wrong.";
     let mut samples = page.figure("gaffer_poll_errors_total", Kind::Counter, help);
-    for account in accounts {
-        for (class, count) in &account.counters.failed {
-            let labels = [("account", account.name.as_str()), ("code", class.as_str())];
+    for (account, counters) in polls {
+        for (class, count) in &counters.failed {
+            let labels = [("account", account.as_str()), ("code", class.as_str())];
             samples.add(&labels, *count);
         }
     }
     let help = "Seconds that polls waited because of failures, besides the tick.";
     let mut samples = page.figure("gaffer_backoff_seconds_total", Kind::Counter, help);
-    for account in accounts {
-        let labels = [("account", account.name.as_str())];
-        samples.add(&labels, account.counters.backoff_secs);
+    for (account, counters) in polls {
+        samples.add(&[("account", account.as_str())], counters.backoff_secs);
     }
-    allowances(page, accounts);
 }
 
-fn allowances(page: &mut Page, accounts: &[AccountStatus]) {
-    let windows = |account: &AccountStatus| [("concurrent", account.slots), ("day", account.today)];
+fn allowances(page: &mut Page, accounts: &[AccountView]) {
+    let windows = |account: &AccountView| [("concurrent", account.slots), ("day", account.today)];
     let mut samples = page.figure(
         "gaffer_tasks",
         Kind::Gauge,
         "Tasks that count against the plan.",
     );
     for account in accounts {
-        for (window, (used, _)) in windows(account) {
+        for (window, Used { used, .. }) in windows(account) {
             let labels = [("account", account.name.as_str()), ("window", window)];
             samples.add(&labels, used);
         }
@@ -265,9 +264,9 @@ fn allowances(page: &mut Page, accounts: &[AccountStatus]) {
     let help = "Tasks that the plan allows.";
     let mut samples = page.figure("gaffer_tasks_allowed", Kind::Gauge, help);
     for account in accounts {
-        for (window, (_, allowed)) in windows(account) {
+        for (window, Used { of, .. }) in windows(account) {
             let labels = [("account", account.name.as_str()), ("window", window)];
-            samples.add(&labels, u64::from(allowed));
+            samples.add(&labels, u64::from(of));
         }
     }
 }
@@ -326,7 +325,7 @@ fn github(page: &mut Page, status: &Status) {
     }
 }
 
-fn repairs(page: &mut Page, hooks: &[HookStatus]) {
+fn repairs(page: &mut Page, hooks: &[DeliveryLogView]) {
     let help = "Webhook deliveries that failed and have not arrived since.";
     let mut samples = page.figure("gaffer_webhooks_failed", Kind::Gauge, help);
     for hook in hooks {

@@ -15,7 +15,7 @@ use engine::keys;
 use crate::body::{self, Parts};
 use crate::refusal::Refused;
 use crate::state::{ApiInner, SharedState};
-use crate::view::{self, SHORT_CHARS_MAX};
+use crate::view::SHORT_CHARS_MAX;
 
 /// `GET /jobs/{id}/effects/{effect_id}`.
 pub(crate) async fn effect(
@@ -85,7 +85,7 @@ pub(crate) async fn wait(
 pub(crate) async fn pauses(api: &ApiInner, job: &JobId) -> Result<Vec<Reason>, Refused> {
     let job = api.backend.must_job(job).await?.value;
     let found = api.backend.pauses(&job.repo).await?;
-    let reason = |it: &domain::delivery::Reason| view::reason(it.code, &it.sentence);
+    let reason = |it: &domain::delivery::Reason| Reason::new(it.code, &it.sentence);
     Ok(found.iter().map(reason).collect())
 }
 

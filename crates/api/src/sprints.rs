@@ -26,8 +26,6 @@ use crate::refusal::Refused;
 use crate::state::{ApiInner, SharedState};
 use crate::{reach, sources};
 
-pub(crate) use view::glimpse;
-
 /// What stands for the newest sprint.
 const LATEST: &str = "latest";
 

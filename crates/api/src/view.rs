@@ -10,14 +10,13 @@ use domain::ids::PullRef;
 use domain::job::{Attention, EndReason, Ending, Job, OrderRecord, Phase, Watch, answered_at};
 use domain::merge::{self, Judgement};
 use domain::pipeline::{Part, PartWork};
+use domain::reasoned;
 use domain::redact::presentable;
 use domain::session::Plan;
 use domain::web_page::WebPage;
-use domain::when::to_the_second;
 use engine::job_state::state_of;
 use engine::settings::TrackedPull;
 use engine::waits::Waits;
-use engine::why::Reasoned;
 use jiff::Timestamp;
 
 use crate::next;
@@ -29,9 +28,6 @@ const QUESTION_CHARS_MAX: usize = 8_000;
 
 /// Longest title or description of a plan's step, in characters.
 const STEP_CHARS_MAX: usize = 1_000;
-
-/// Longest sentence, in characters: it may hold a whole question.
-const SENTENCE_CHARS_MAX: usize = 8_200;
 
 /// Longest short text, in characters.
 pub(crate) const SHORT_CHARS_MAX: usize = 1_000;
@@ -217,11 +213,6 @@ fn ended(job: &Job) -> Option<Ended> {
     Some(ended)
 }
 
-/// A reason of the engine's.
-pub(crate) fn reasoned(reasoned: &Reasoned) -> Reason {
-    reason(&reasoned.code, &reasoned.sentence)
-}
-
 fn checks(checks: &[Check], pull: Option<&PullRef>) -> Vec<CheckView> {
     let view = |check: &Check| CheckView {
         name: presentable(&check.name, SHORT_CHARS_MAX),
@@ -242,7 +233,7 @@ pub(crate) fn why(why: engine::why::Why) -> Why {
         state: why.state,
         waits_for: why.waits_for.map(Into::into),
         as_read: why.as_read.map(as_read),
-        because: why.because.iter().map(reasoned).collect(),
+        because: why.because,
         then: why.then.into_iter().map(planned).collect(),
         next: why.next.iter().map(next::shown).collect(),
         next_look: why.next_look,
@@ -253,22 +244,14 @@ pub(crate) fn why(why: engine::why::Why) -> Why {
 pub(crate) fn planned(planned: engine::why::Planned) -> PlannedStep {
     PlannedStep {
         at: planned.at,
-        sentence: presentable(&to_the_second(&planned.sentence), SENTENCE_CHARS_MAX),
-    }
-}
-
-/// A reason with any text.
-pub(crate) fn reason(code: &str, sentence: &str) -> Reason {
-    Reason {
-        code: code.to_owned(),
-        sentence: presentable(&to_the_second(sentence), SENTENCE_CHARS_MAX),
+        sentence: reasoned::shown(&planned.sentence),
     }
 }
 
 /// The reasons of a judgement about a pull request of a job that does this for a pipeline.
 pub(crate) fn reasons(judgement: &Judgement, part: Option<&Part>) -> Vec<Reason> {
     match judgement {
-        Judgement::Merge { sha, .. } => vec![reason(
+        Judgement::Merge { sha, .. } => vec![Reason::new(
             "merging",
             &format!("{sha} is green and is being merged."),
         )],
@@ -281,7 +264,7 @@ pub(crate) fn reasons(judgement: &Judgement, part: Option<&Part>) -> Vec<Reason>
 
 /// One reason of a judgement.
 pub(crate) fn merge_reason(found: &merge::Reason, part: Option<&Part>) -> Reason {
-    reason(found.code(), &found.sentence_for(part))
+    Reason::new(found.code(), &found.sentence_for(part))
 }
 
 #[cfg(test)]

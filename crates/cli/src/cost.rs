@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
+use domain::account::PollCounters;
+use domain::status::{AccountView, SpendingView};
 use engine::backend::Backend;
-use engine::status::AccountStatus;
 use engine::usage::prices::{MB_MS_OF_GB_S, Price, Prices};
-use engine::usage::{Allowance, DAYS_KEPT, ROLES, Spending, Used};
-use jiff::Timestamp;
+use engine::usage::{Allowance, DAYS_KEPT, ROLES, Used};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -25,6 +25,12 @@ struct RoleCost {
     role: &'static str,
     days: BTreeMap<String, Used>,
     dollars: f64,
+}
+
+/// An account with the counters of its polls.
+struct PolledAccount {
+    account: AccountView,
+    counters: PollCounters,
 }
 
 /// Prints what was used and what is left, and first, if asked, an estimate of the costs.
@@ -62,11 +68,12 @@ pub(crate) async fn run(args: CostArgs, here: &CommandContext) -> Result<Answer>
     }
     let status = site.backend.status().await;
     let status = status.context("reading what is left")?;
+    let accounts = polled(&site.backend, status.accounts).await?;
     let sources: Vec<Value> = prices.all().iter().map(|it| source(it)).collect();
     let answer = Answer::new(json!({
         "now": status.now, "days_kept": DAYS_KEPT, "spending": value(&spending), "roles": roles, "dollars": total, "prices": sources,
         "fixed": prices.fixed().iter().map(|(what, dollars)| json!({ "what": what, "dollars": dollars })).collect::<Vec<_>>(),
-        "accounts": status.accounts.iter().map(left_json).collect::<Vec<_>>(),
+        "accounts": accounts.iter().map(left_json).collect::<Vec<_>>(),
         "github": value(&status.github.budgets),
     }));
     let none = "Nothing on AWS was counted: there is no function here that uses any.";
@@ -96,22 +103,34 @@ pub(crate) async fn run(args: CostArgs, here: &CommandContext) -> Result<Answer>
         .line(NOT_COUNTED)
         .table(&["a month", "dollars"], fixed, none)
         .line("");
-    Ok(with_plans(answer, &status.accounts))
+    Ok(with_plans(answer, &accounts))
 }
 
 /// What is left of the plans; a Gaffer on one's own machine uses nothing of AWS.
 async fn here_only(backend: &Backend) -> Result<Answer> {
     let status = backend.status().await.context("reading what is left")?;
+    let accounts = polled(backend, status.accounts).await?;
     let answer = Answer::new(json!({
         "now": status.now,
-        "accounts": status.accounts.iter().map(left_json).collect::<Vec<_>>(),
+        "accounts": accounts.iter().map(left_json).collect::<Vec<_>>(),
         "github": value(&status.github.budgets),
     }));
     let told = "Gaffer runs on this machine and costs nothing on AWS; `--stack NAME` tells what a stack there costs.";
-    Ok(with_plans(answer.line(told).line(""), &status.accounts))
+    Ok(with_plans(answer.line(told).line(""), &accounts))
 }
 
-fn with_plans(answer: Answer, accounts: &[AccountStatus]) -> Answer {
+/// Adds the counters of their polls to accounts.
+async fn polled(backend: &Backend, accounts: Vec<AccountView>) -> Result<Vec<PolledAccount>> {
+    let counters = backend.poll_counters().await;
+    let mut counters = counters.context("reading how often Jules was polled")?;
+    let accounts = accounts.into_iter().map(|account| PolledAccount {
+        counters: counters.remove(&account.name).unwrap_or_default(),
+        account,
+    });
+    Ok(accounts.collect())
+}
+
+fn with_plans(answer: Answer, accounts: &[PolledAccount]) -> Answer {
     let head = ["account", "tasks left today", "slots left", "polls"];
     let none = "No account yet: `gaffer account add default`.";
     answer.table(&head, accounts.iter().map(left_row).collect(), none)
@@ -122,7 +141,7 @@ async fn allow(backend: &Backend, dollars_a_day: Option<f64>) -> Result<()> {
     Ok(backend.update_or_initial(&(), decide).await?)
 }
 
-fn today(spending: &Spending) -> String {
+fn today(spending: &SpendingView) -> String {
     let today = spending.dollars_today;
     match spending.dollars_a_day {
         None => format!("Today {today:.6} dollars; a day may cost whatever it takes."),
@@ -158,23 +177,20 @@ fn row(role: &str, used: &Used, dollars: f64) -> Vec<String> {
     ]
 }
 
-fn left((used, of): (u64, u32)) -> u64 {
-    u64::from(of).saturating_sub(used)
-}
-
-fn left_row(account: &AccountStatus) -> Vec<String> {
+fn left_row(polled: &PolledAccount) -> Vec<String> {
+    let account = &polled.account;
     vec![
         account.name.to_string(),
-        format!("{} of {}", left(account.today), account.today.1),
-        format!("{} of {}", left(account.slots), account.slots.1),
-        account.counters.polls.to_string(),
+        format!("{} of {}", account.today.left(), account.today.of),
+        format!("{} of {}", account.slots.left(), account.slots.of),
+        polled.counters.polls.to_string(),
     ]
 }
 
-fn left_json(account: &AccountStatus) -> Value {
-    let polled: Option<Timestamp> = account.counters.last;
+fn left_json(polled: &PolledAccount) -> Value {
+    let PolledAccount { account, counters } = polled;
     json!({
-        "name": account.name, "tasks_left": left(account.today), "slots_left": left(account.slots),
-        "polls": account.counters.polls, "last_poll": polled,
+        "name": account.name, "tasks_left": account.today.left(), "slots_left": account.slots.left(),
+        "polls": counters.polls, "last_poll": counters.last,
     })
 }

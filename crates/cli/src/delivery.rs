@@ -5,11 +5,12 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use client::wire::{
     ApproveDelivery, CreateDelivery, DELIVERIES_LIMIT_MAX, Deliveries, DeliveryView, PlanRequest,
-    RejectDelivery, RetryDelivery, SplitRequest, Status, UnreadIssuesView, VerdictRequest,
+    RejectDelivery, RetryDelivery, SplitRequest, VerdictRequest,
 };
 use client::{Answer as Came, Client, DeliveryQuery};
 use domain::delivery::PLAN_BYTES_MAX;
 use domain::ids::RepoName;
+use domain::status::{Status, UnreadIssuesView};
 
 use crate::args::delivery::{
     CreateDeliveryArgs, DeliveryArgs, DeliveryCommand, ListDeliveriesArgs, OneDelivery, PlanArgs,

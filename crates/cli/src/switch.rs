@@ -2,11 +2,12 @@
 
 use anyhow::{Context, Result};
 use domain::account::Health;
+use domain::status::{
+    AccountView, GitHubView, QueueView, SpendingView, Status, Used, WebhookFeedView,
+};
 use domain::webhook_activity::WebhookHealth;
 use engine::backend::Backend;
 use engine::settings::Switches;
-use engine::status::{AccountStatus, GitHubStatus, Status, WebhookFeedStatus};
-use engine::usage::Spending;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -97,7 +98,7 @@ pub(crate) async fn status(here: &CommandContext, as_json: bool) -> Result<()> {
 }
 
 /// Obstacles on GitHub, and what is left of its budgets.
-fn github_words(github: &GitHubStatus) -> String {
+fn github_words(github: &GitHubView) -> String {
     let trouble = github.trouble.iter().map(|it| it.sentence.clone());
     let budgets = github.budgets.iter().map(|it| {
         let away = it
@@ -203,21 +204,12 @@ fn sprints_words(status: &Status) -> String {
     words.collect::<Vec<_>>().join("; ")
 }
 
-/// What is going on, for programs.
+/// What is going on, for programs: as the HTTP API answers it, with what only this machine or the stack knows.
 fn json(status: &Status, ticks: Option<(u64, u64)>, runs: bool) -> Value {
-    json!({
-        "now": status.now, "running": runs, "paused_since": status.paused_since, "observe_only": status.observe_only, "jobs": status.jobs, "waits_for": status.waits_for, "deliveries": status.deliveries,
-        "pipelines": status.pipelines, "requirements": status.requirements, "sprints": status.sprints, "paused_sources": status.paused_sources, "unread_issues": status.unread_issues,
-        "accounts": status.accounts.iter().map(account_json).collect::<Vec<_>>(),
-        "queue": { "waiting": status.queue.0, "dead": status.queue.1, "oldest": status.oldest },
-        "ticks": ticks.map(|(waiting, dead)| json!({ "waiting": waiting, "dead": dead })),
-        "overdue_since": status.overdue_since,
-        "last_tick": status.last_tick,
-        "feeds": status.feeds,
-        "hooks": status.hooks,
-        "github": status.github,
-        "spending": value(&status.spending),
-    })
+    let mut json = value(status);
+    json["running"] = json!(runs);
+    json["ticks"] = json!(ticks.map(|(waiting, dead)| json!({ "waiting": waiting, "dead": dead })));
+    json
 }
 
 /// Problems with webhooks, and the redeliveries.
@@ -255,8 +247,12 @@ fn waits_words(status: &Status) -> String {
 }
 
 fn queue_words(status: &Status) -> String {
-    let (waiting, dead) = status.queue;
-    let since = status.oldest.map(|oldest| {
+    let QueueView {
+        waiting,
+        dead,
+        oldest,
+    } = status.queue;
+    let since = oldest.map(|oldest| {
         let age = status.now.duration_since(oldest).as_secs().max(0);
         format!(", the oldest for {age} s")
     });
@@ -291,7 +287,7 @@ fn overdue_words(status: &Status) -> String {
 }
 
 /// What running on AWS costs; empty where nothing of it is counted and nothing was said.
-fn spending_words(spending: &Spending) -> String {
+fn spending_words(spending: &SpendingView) -> String {
     let today = spending.dollars_today;
     match spending.dollars_a_day {
         Some(allowed) => format!("{today:.6} of {allowed} dollars"),
@@ -300,7 +296,7 @@ fn spending_words(spending: &Spending) -> String {
     }
 }
 
-fn feed_row(feed: &WebhookFeedStatus) -> Vec<String> {
+fn feed_row(feed: &WebhookFeedView) -> Vec<String> {
     let words = match feed.health {
         WebhookHealth::Polled => "no webhook so far: read at intervals".to_owned(),
         WebhookHealth::Webhooks { last } => {
@@ -314,18 +310,8 @@ fn feed_row(feed: &WebhookFeedStatus) -> Vec<String> {
     vec![feed.repo.to_string(), words]
 }
 
-fn account_json(account: &AccountStatus) -> serde_json::Value {
-    let used = |(used, of): (u64, u32)| json!({ "used": used, "of": of });
-    json!({
-        "name": account.name, "health": value(&account.health), "next_poll": account.next_poll,
-        "held_until": account.held_until,
-        "slots": used(account.slots), "today": used(account.today),
-        "requests": account.requests.map(used),
-    })
-}
-
-fn account_row(account: &AccountStatus) -> Vec<String> {
-    let used = |(used, of): (u64, u32)| format!("{used} of {of}");
+fn account_row(account: &AccountView) -> Vec<String> {
+    let used = |Used { used, of }: Used| format!("{used} of {of}");
     vec![
         account.name.to_string(),
         health(&account.health),

@@ -12,6 +12,7 @@ mod transport;
 mod tests;
 
 use domain::ids::{AgentName, EffectId, EventId, JobName, PullRef, RepoName};
+use domain::status::Status;
 use reqwest::Method;
 
 use crate::error::Error;
@@ -19,7 +20,7 @@ use crate::wire::{
     Acknowledge, Acknowledged, AdoptRequest, ApproveRequest, CancelRequest, CreateJob,
     DashboardLink, EffectView, EventPage, Events, Extend, Extended, GiveBack, GivenBack, Health,
     JobView, Jobs, MergeRequest, Merged, Message, Messages, Pending, Pulls, RegisterRequest,
-    Registered, RetryRequest, Status, TakeRequest, Taken, Why,
+    Registered, RetryRequest, TakeRequest, Taken, Why,
 };
 
 pub use deliveries::DeliveryQuery;

@@ -1,8 +1,8 @@
 //! How the installation itself does: accounts with their budgets, workers, wakes.
 
 use askama::Template;
-use client::wire::{AccountView, Status};
 use domain::account::Health;
+use domain::status::{AccountView, Status};
 use domain::wake::{Wake, WakeState};
 use jiff::Timestamp;
 

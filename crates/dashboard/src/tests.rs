@@ -1,9 +1,10 @@
 //! What the pages show, and what they never do.
 
-use client::wire::{DeliveryCard, DeliveryView, DeliveryWhy, Problem, Status, Why};
+use client::wire::{DeliveryCard, DeliveryView, DeliveryWhy, Problem, Why};
 use domain::intake::{Intake, LastReading, ReadingResult};
 use domain::pipeline::Requirement;
 use domain::policy::Source;
+use domain::status::Status;
 use domain::wake::Wake;
 use domain::webhook_activity::WebhookHealth;
 use expect_test::expect_file;

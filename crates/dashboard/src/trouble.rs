@@ -1,9 +1,9 @@
 //! What keeps the installation from knowing or doing something: shown on every board, since a board that was not read
 //! must not look idle.
 
-use client::wire::{AccountView, DeliveryLogView, Status, WebhookFeedView};
 use domain::account::Health;
 use domain::ids::RepoName;
+use domain::status::{AccountView, DeliveryLogView, Status, WebhookFeedView};
 use domain::webhook_activity::WebhookHealth;
 
 /// One thing that is wrong.

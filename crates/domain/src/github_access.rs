@@ -2,6 +2,7 @@
 //! its name.
 
 mod problem;
+mod quota;
 #[cfg(test)]
 mod tests;
 
@@ -11,6 +12,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use problem::{AccessProblem, AccessProblemKind};
+pub use quota::{GitHubBudget, GitHubUsage};
 
 use crate::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
 use crate::failure::{Failure, FailureClass};

@@ -24,6 +24,7 @@ pub mod event;
 pub mod effect;
 
 pub mod advice;
+pub mod reasoned;
 pub mod refusal;
 pub mod step;
 
@@ -70,9 +71,10 @@ pub mod webhook_activity;
 
 pub mod conversation;
 pub mod doctor;
+pub mod status;
 
 #[cfg(feature = "schema")]
-mod schema;
+pub mod schema;
 
 #[cfg(test)]
 mod properties;

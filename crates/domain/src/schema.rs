@@ -1,4 +1,4 @@
-//! JSON schemas of ids, words and other single values, for the documents that `client` makes of its types (feature `schema`).
+//! JSON schemas of ids, words, times and other single values, for the documents that `client` makes of its types (feature `schema`).
 //!
 //! A definition has the words that the documents show, which tell what a caller may write and not how it is checked.
 
@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
+use crate::account::Health;
 use crate::delivery::{
     Checkpoints, CheckpointsBy, Deploy, Endpoint, IntakeLabel, Observe, Phase, PlanBy, RefRole,
     RefType, ReviewBy, Verdict,
@@ -23,6 +24,7 @@ use crate::redelivery::Log;
 use crate::sprint::{Integration, NextSprint, Parallel};
 use crate::wake::Resume;
 use crate::web_page::WebPage;
+use crate::webhook_activity::WebhookHealth;
 
 /// Gives types a definition each: its words, its name where that is not the type's, the JSON type, and the rules.
 macro_rules! defined {
@@ -177,10 +179,67 @@ plain! {
     RunId: String;
 }
 
+/// A moment, in UTC: named by `#[schemars(with = "..")]`, since the type of times has no schema.
+pub struct Moment;
+
+impl JsonSchema for Moment {
+    fn schema_name() -> Cow<'static, str> {
+        "Moment".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A moment, in UTC.",
+            "type": "string", "format": "date-time", "examples": ["2026-03-01T12:00:00Z"],
+        })
+    }
+}
+
+impl JsonSchema for Health {
+    fn schema_name() -> Cow<'static, str> {
+        "AccountHealth".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let since = generator.subschema_for::<Moment>();
+        let streak =
+            json_schema!({ "type": "integer", "minimum": 0, "description": "How many in a row." });
+        json_schema!({
+            "type": "object",
+            "properties": {
+                "health": { "type": "string", "enum": ["working", "throttled", "unreachable", "unauthorized"] },
+                "streak": streak,
+                "since": since,
+            },
+            "required": ["health"],
+        })
+    }
+}
+
+impl JsonSchema for WebhookHealth {
+    fn schema_name() -> Cow<'static, str> {
+        "FeedHealth".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let last = generator.subschema_for::<Moment>();
+        json_schema!({
+            "type": "object",
+            "properties": {
+                "feed": { "type": "string", "enum": ["polled", "webhooks", "silent"] },
+                "last": last,
+            },
+            "required": ["feed"],
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+    use serde::Serialize;
     use serde::de::DeserializeOwned;
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -238,5 +297,41 @@ mod tests {
         reads_its_examples::<Parallel>();
         reads_its_examples::<NextSprint>();
         reads_its_examples::<Integration>();
+    }
+
+    /// All words of a tag occur, and no field that the schema does not show.
+    fn is_written_within<T: JsonSchema + Serialize>(tag: &str, all: &[T]) {
+        let schema = SchemaGenerator::default().into_root_schema_for::<T>();
+        let schema = schema.to_value();
+        let shown = &schema["properties"];
+        let written = all.iter().map(|it| serde_json::to_value(it).unwrap());
+        let written: Vec<Value> = written.collect();
+        let words: Vec<&Value> = written.iter().map(|it| &it[tag]).collect();
+        assert_eq!(json!(words), shown[tag]["enum"]);
+        for it in &written {
+            let mut keys = it.as_object().unwrap().keys();
+            assert!(keys.all(|key| shown.get(key).is_some()), "{it}");
+        }
+    }
+
+    #[test]
+    fn health_is_written_in_the_words_of_its_schema() {
+        let at: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
+        let accounts = [
+            Health::Working,
+            Health::Throttled { streak: 1 },
+            Health::Unreachable {
+                streak: 1,
+                since: at,
+            },
+            Health::Unauthorized { since: at },
+        ];
+        is_written_within("health", &accounts);
+        let feeds = [
+            WebhookHealth::Polled,
+            WebhookHealth::Webhooks { last: at },
+            WebhookHealth::Silent { last: at },
+        ];
+        is_written_within("feed", &feeds);
     }
 }

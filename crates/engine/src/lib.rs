@@ -45,7 +45,7 @@ mod shared;
 mod slots;
 pub mod sources;
 pub mod sprints;
-pub mod status;
+mod status;
 mod tokens;
 pub mod usage;
 pub mod wait;

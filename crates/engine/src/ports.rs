@@ -25,9 +25,7 @@ pub use hooks::{HooksRead, HooksWrite};
 pub use ids::Ids;
 pub use issues::{AwaitedRun, IssueComment, IssueFacts, IssuesRead, IssuesWrite};
 pub use probes::{AgentsProbe, GithubProbe, JulesProbe};
-pub use pulls::{
-    BranchState, Budget, CheckLog, PullGlance, PullsRead, PullsWrite, Reading, Share, Usage,
-};
+pub use pulls::{BranchState, CheckLog, PullGlance, PullsRead, PullsWrite, Reading, Share};
 pub use queue::{Delivery, Queue, QueueError, Receipt};
 pub use records::{
     BODY_BYTES_MAX, COMMIT_BYTES_MAX, COMMIT_ITEMS_MAX, CommitError, DueRow, Expect, Key, ListKey,

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use domain::failure::FailureClass;
+use domain::github_access::{GitHubBudget, GitHubUsage};
 use domain::ids::{AgentName, EffectId, InstallationId};
 use domain::pull::Pull;
 use domain::wake::{Channel, Notify, Resume};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use url::Url;
-
-use crate::ports::{Budget, Usage};
 
 /// Who gets woken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -178,9 +177,9 @@ pub struct Budgets {
     /// When; none before GitHub first answered.
     pub at: Option<Timestamp>,
     /// The budgets.
-    pub budgets: Vec<Budget>,
+    pub budgets: Vec<GitHubBudget>,
     /// What the process that recorded them had asked until then.
-    pub usage: Usage,
+    pub usage: GitHubUsage,
 }
 
 /// The last read artifacts of a job.

@@ -1,11 +1,11 @@
 //! One answer for all who ask at the same time.
 
+use domain::status::Status;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Mutex;
 
 use crate::backend::Error;
 use crate::metrics::Metrics;
-use crate::status::Status;
 
 /// Maximum age of a shared answer: too short to notice, and it bounds the cost of any number of readers.
 pub(crate) const SHARED_FOR: SignedDuration = SignedDuration::from_secs(1);

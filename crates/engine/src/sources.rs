@@ -19,7 +19,6 @@ use crate::work::Work;
 
 pub use changes::SourceRefused;
 pub use removal::SourceUse;
-pub use unread::UnreadIssues;
 
 impl Backend {
     /// Saves a source, new or changed. Where its rules for pull requests changed, each is read again at once; so are

@@ -83,23 +83,6 @@ pub struct Allowance {
     pub dollars_a_day: Option<f64>,
 }
 
-/// Today's cost so far, as far as it was stored.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Spending {
-    /// In US dollars.
-    pub dollars_today: f64,
-    /// The daily limit.
-    pub dollars_a_day: Option<f64>,
-}
-
-impl Spending {
-    /// Whether nothing is left.
-    pub fn is_over(&self) -> bool {
-        self.dollars_a_day
-            .is_some_and(|allowed| self.dollars_today >= allowed)
-    }
-}
-
 /// Counts billable usage of calls.
 pub trait Meter: Send + Sync {
     /// The usage since the last call.

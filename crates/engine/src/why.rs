@@ -20,6 +20,7 @@ use domain::ids::{DeliveryId, JobId, PullRef};
 use domain::job::{Job, Phase, WaitsFor};
 use domain::policy::Timing;
 use domain::pull::Pull;
+use domain::reasoned::Reasoned;
 use jiff::Timestamp;
 
 use crate::backend::{Backend, Error};
@@ -31,7 +32,7 @@ use crate::waits::OBSERVES;
 pub use pipeline::{PipelineWhy, StepWhy};
 pub(crate) use pull::reasons as pull_reasons;
 pub use pull::state_of as pull_state_of;
-pub use sentences::{AsRead, Planned, Reasoned, read_again};
+pub use sentences::{AsRead, Planned, read_again};
 pub use sprint::{MemberWhy, SprintWhy};
 
 /// Why a job or a pull request does not move.
@@ -72,11 +73,8 @@ struct WhySubject {
 }
 
 impl WhySubject {
-    fn because(&mut self, code: &str, sentence: impl Into<String>) {
-        self.because.push(Reasoned {
-            code: code.to_owned(),
-            sentence: sentence.into(),
-        });
+    fn because(&mut self, code: &str, sentence: impl AsRef<str>) {
+        self.because.push(Reasoned::new(code, sentence.as_ref()));
     }
 
     fn then(&mut self, at: impl Into<Option<Timestamp>>, sentence: impl Into<String>) {

@@ -27,8 +27,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use domain::effect::CALL_TIMEOUT;
+use domain::github_access::{GitHubBudget, GitHubUsage};
 use domain::ids::{RepoId, RepoName};
-use engine::ports::{Budget, Clock, Secrets, Share, Usage};
+use engine::ports::{Clock, Secrets, Share};
 use jiff::SignedDuration;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
@@ -199,16 +200,16 @@ impl Client {
     }
 
     /// Its usage so far.
-    pub fn usage(&self) -> Usage {
+    pub fn usage(&self) -> GitHubUsage {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Usage {
+        GitHubUsage {
             requests: read(&self.0.requests),
             not_modified: read(&self.0.not_modified),
         }
     }
 
     /// The budgets as GitHub last reported them.
-    pub fn budgets(&self) -> Vec<Budget> {
+    pub fn budgets(&self) -> Vec<GitHubBudget> {
         self.0.broker.all()
     }
 

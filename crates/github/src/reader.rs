@@ -12,10 +12,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use domain::facts::PullFacts;
 use domain::failure::{Failure, FailureClass};
+use domain::github_access::{GitHubBudget, GitHubUsage};
 use domain::ids::{BranchName, CommitSha, PullRef, RepoId, RepoName, RepositoryIdentity};
-use engine::ports::{
-    BranchState, Budget, CheckLog, CommitRange, PullGlance, PullsRead, Reading, Share, Usage,
-};
+use engine::ports::{BranchState, CheckLog, CommitRange, PullGlance, PullsRead, Reading, Share};
 use jiff::Timestamp;
 
 use crate::client::{Client, Listing, failure};
@@ -149,11 +148,11 @@ impl PullsRead for Reader {
         compare::is_base_merge(&self.client, repo, target, between).await
     }
 
-    fn budgets(&self) -> Vec<Budget> {
+    fn budgets(&self) -> Vec<GitHubBudget> {
         self.client.budgets()
     }
 
-    fn usage(&self) -> Usage {
+    fn usage(&self) -> GitHubUsage {
         self.client.usage()
     }
 }

@@ -216,7 +216,7 @@ fn job_orders(api: &ApiInner, shown: &DeliveryShown) -> LegalOrders {
 }
 
 fn reasons(shown: &DeliveryShown) -> Vec<Reason> {
-    let reason = |it: &delivery::Reason| view::reason(it.code, &it.sentence);
+    let reason = |it: &delivery::Reason| Reason::new(it.code, &it.sentence);
     shown.because.iter().map(reason).collect()
 }
 
@@ -232,7 +232,7 @@ fn kind(kind: DeliveryKind) -> &'static str {
 
 fn error(delivery: &Delivery) -> Option<Reason> {
     let failed = delivery.error.as_ref()?;
-    Some(view::reason(failed.code.word(), &failed.text))
+    Some(Reason::new(failed.code.word(), &failed.text))
 }
 
 fn text(text: &str) -> String {

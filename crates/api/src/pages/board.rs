@@ -2,8 +2,9 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use client::wire::{DELIVERIES_LIMIT_MAX, Deliveries, DeliveryCard, Status};
+use client::wire::{DELIVERIES_LIMIT_MAX, Deliveries, DeliveryCard};
 use dashboard::{Board, Frame, Page};
+use domain::status::Status;
 
 use super::answer::Asked;
 use super::inside::{Inside, Rooms};

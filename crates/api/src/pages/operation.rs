@@ -2,9 +2,9 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use client::wire::Status;
 use dashboard::{DeadLetter, PipelineStates, RequirementStatus, Wakes};
 use domain::redact::presentable;
+use domain::status::Status;
 use domain::wake::Wake;
 use engine::backend::Error;
 use engine::dead_letters::{self, DeadLetterQueue, DeadLetterView};

@@ -12,7 +12,7 @@ use domain::redact::presentable;
 use domain::when::to_the_second;
 
 use crate::next;
-use crate::view::{self, SHORT_CHARS_MAX};
+use crate::view::SHORT_CHARS_MAX;
 
 /// The word of a requirement whose delivery is at its review.
 const IN_REVIEW: &str = "in_review";
@@ -76,7 +76,7 @@ pub(super) fn why(why: &engine::why::PipelineWhy) -> PipelineWhy {
     PipelineWhy {
         pipeline_id: why.pipeline.clone(),
         state: why.state.to_owned(),
-        because: why.because.iter().map(view::reasoned).collect(),
+        because: why.because.clone(),
         steps: why.steps.iter().map(step).collect(),
         next: why.next.iter().map(next::shown).collect(),
         next_look: why.next_look,

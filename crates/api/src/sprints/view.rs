@@ -1,8 +1,8 @@
 //! Sprints in their wire form. Text from others is stripped of anything that looks like a secret.
 
 use client::wire::{
-    PlaceView, SprintFigures, SprintGlimpse, SprintMemberView, SprintMemberWhy, SprintPlanView,
-    SprintView, SprintWhy, VerdictView, WeaveView, WovenView,
+    PlaceView, SprintMemberView, SprintMemberWhy, SprintPlanView, SprintView, SprintWhy,
+    VerdictView, WeaveView, WovenView,
 };
 use domain::ids::{JobId, PullRef, RepoName};
 use domain::redact::presentable;
@@ -11,10 +11,9 @@ use domain::sprint::{
 };
 use domain::when::to_the_second;
 use engine::sprints::{SprintPlan, StartedSprint};
-use engine::status::SprintStatus;
 
 use crate::next;
-use crate::view::{self, SHORT_CHARS_MAX};
+use crate::view::SHORT_CHARS_MAX;
 
 /// What a sprint would be.
 pub(super) fn plan(plan: &SprintPlan) -> SprintPlanView {
@@ -70,7 +69,7 @@ pub(super) fn sprint(sprint: &Sprint) -> SprintView {
         weaves: sprint.weaves,
         members: sprint.members.iter().map(|it| member(sprint, it)).collect(),
         faults: Vec::new(),
-        figures: figures(Figures::of_sprint(sprint)),
+        figures: Figures::of_sprint(sprint),
         woven: sprint.woven.as_ref().map(woven),
         reports: Vec::new(),
         created_at: sprint.created_at,
@@ -90,19 +89,6 @@ pub(super) fn whole(found: &Sprint, reports: &[Report], pulls: &[(JobId, PullRef
         }
     }
     whole
-}
-
-/// The newest sprint of a source, in short.
-pub(crate) fn glimpse(newest: &SprintStatus) -> SprintGlimpse {
-    SprintGlimpse {
-        repo: newest.repo.clone(),
-        number: newest.number,
-        state: newest.state.clone(),
-        is_over: newest.is_over,
-        ticks: newest.figures.ticks,
-        weaves: newest.figures.weaves,
-        figures: figures(newest.figures),
-    }
 }
 
 fn member(sprint: &Sprint, member: &SprintMember) -> SprintMemberView {
@@ -132,21 +118,6 @@ fn member(sprint: &Sprint, member: &SprintMember) -> SprintMemberView {
         conflicts: member.conflicts,
         reason: reason.map(|reason| short(&reason)),
         since: member.since,
-    }
-}
-
-fn figures(figures: Figures) -> SprintFigures {
-    SprintFigures {
-        members: figures.members,
-        integrated: figures.integrated,
-        merged: figures.merged,
-        nothing: figures.nothing,
-        skipped: figures.skipped,
-        conflicts: figures.conflicts,
-        resolved: figures.resolved,
-        conflict_rate: figures.conflict_rate(),
-        ticks_to_resolution: figures.ticks_to_resolution,
-        tasks: figures.tasks,
     }
 }
 
@@ -238,7 +209,7 @@ pub(super) fn why(why: &engine::why::SprintWhy) -> SprintWhy {
     SprintWhy {
         number: why.sprint,
         state: why.state.to_owned(),
-        because: why.because.iter().map(view::reasoned).collect(),
+        because: why.because.clone(),
         members: why.members.iter().map(member).collect(),
         next: why.next.iter().map(next::shown).collect(),
         next_look: why.next_look,

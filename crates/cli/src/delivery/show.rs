@@ -2,12 +2,13 @@
 
 use client::wire::{
     ChildView, Deliveries, DeliveryCard, DeliveryView, DeliveryWhy, PhaseRunView, PlanView,
-    RunView, UnreadIssuesView, WaitsFor,
+    RunView, WaitsFor,
 };
 use domain::advice::Advice;
 use domain::delivery::Phase;
 use domain::ids::{CommitSha, DeliveryId, JobId, PullRef, RepoName};
 use domain::job::WaitReason;
+use domain::status::UnreadIssuesView;
 use serde_json::{Value, json};
 
 use crate::render::{Answer, moment, next, value};

@@ -2,7 +2,7 @@
 
 use domain::policy::{PlanApproval, Policy, Source};
 use domain::sprint::SprintRules;
-use engine::sources::UnreadIssues;
+use domain::status::UnreadIssuesView;
 
 use super::deliveries;
 use crate::args::value::short;
@@ -40,7 +40,7 @@ pub(super) fn row(source: &Source) -> Vec<String> {
 }
 
 /// Which issues could not be read, and why; empty where all were.
-pub(crate) fn unread(issues: &[UnreadIssues]) -> String {
+pub(crate) fn unread(issues: &[UnreadIssuesView]) -> String {
     let told: Vec<&str> = issues.iter().map(|it| it.sentence.as_str()).collect();
     told.join("; ")
 }

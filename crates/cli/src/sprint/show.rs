@@ -1,12 +1,12 @@
 //! Sprints as people and programs see them.
 
 use client::wire::{
-    PlaceView, Reason, SprintFigures, SprintMemberView, SprintMemberWhy, SprintPlanView,
-    SprintView, SprintWhy, Sprints, VerdictView, WeaveView,
+    PlaceView, Reason, SprintMemberView, SprintMemberWhy, SprintPlanView, SprintView, SprintWhy,
+    Sprints, VerdictView, WeaveView,
 };
 use domain::ids::RepoName;
 use domain::policy::Source;
-use domain::sprint::{MemberState, QUEUED_TIMEOUT};
+use domain::sprint::{Figures, MemberState, QUEUED_TIMEOUT};
 use serde_json::json;
 
 use crate::args::value::short;
@@ -161,14 +161,14 @@ pub(super) fn sprint(sprint: &SprintView) -> Answer {
     under(answer, "What came of its weaves:", verdicts)
 }
 
-fn of_figures(figures: &SprintFigures) -> String {
+fn of_figures(figures: &Figures) -> String {
     format!(
         "{}: {} in, {} merged, {} with nothing, {} left out",
         figures.members, figures.integrated, figures.merged, figures.nothing, figures.skipped
     )
 }
 
-fn of_conflicts(figures: &SprintFigures) -> String {
+fn of_conflicts(figures: &Figures) -> String {
     let counted = format!(
         "{} ({} % of the members), {} resolved",
         figures.conflicts, figures.conflict_rate, figures.resolved

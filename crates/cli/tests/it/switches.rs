@@ -77,6 +77,8 @@ fn status_tells_people_where_they_are() {
         (&account["name"], &account["slots"]),
         (&json!("default"), &json!({ "used": 0, "of": 3 }))
     );
+    // As the HTTP API answers it.
+    assert_eq!(account["health"], "working");
     assert_eq!(
         status["queue"],
         json!({ "waiting": 0, "dead": 0, "oldest": null })

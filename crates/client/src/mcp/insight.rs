@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::ids::PullRef;
+use domain::status::{AccountView, Status, Used};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use super::arguments::{OneJob, read};
 use super::next;
 use super::tool_error::ToolError;
 use crate::Client;
-use crate::wire::{AccountView, Reason, Status, Used, Why};
+use crate::wire::{Reason, Why};
 
 /// `jules_status`.
 #[derive(Debug, Deserialize, JsonSchema)]

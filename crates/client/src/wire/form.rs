@@ -1,7 +1,7 @@
 //! Schemas of types that have none of their own, for the OpenAPI document.
 //!
-//! Times and what the domain writes only to be shown have a form here that `#[schemars(with = "..")]` names. Tests
-//! compare what the domain writes with what a form says.
+//! What the domain writes only to be shown has a form here that `#[schemars(with = "..")]` names, beside the one of times.
+//! Tests compare what the domain writes with what a form says.
 
 use std::borrow::Cow;
 
@@ -10,24 +10,10 @@ use domain::policy::Automation;
 use domain::priority::PRIORITY_MAX;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
+pub(super) use domain::schema::Moment;
+
 #[cfg(test)]
 mod tests;
-
-/// A moment, in UTC.
-pub(super) struct Moment;
-
-impl JsonSchema for Moment {
-    fn schema_name() -> Cow<'static, str> {
-        "Moment".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A moment, in UTC.",
-            "type": "string", "format": "date-time", "examples": ["2026-03-01T12:00:00Z"],
-        })
-    }
-}
 
 /// Settings of a source, by their names.
 pub(super) struct Settings;
@@ -164,51 +150,6 @@ impl JsonSchema for ActionableEvent {
                 "audience": { "type": "string", "enum": ["human"], "description": "That it is for a person and no agent is woken." },
             },
             "required": ["event", "kind", "event_id", "job_id", "account", "attempt", "observed_at", "status"],
-        })
-    }
-}
-
-/// How the polls of an account go.
-pub(super) struct AccountHealth;
-
-impl JsonSchema for AccountHealth {
-    fn schema_name() -> Cow<'static, str> {
-        "AccountHealth".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let since = generator.subschema_for::<Moment>();
-        let streak =
-            json_schema!({ "type": "integer", "minimum": 0, "description": "How many in a row." });
-        json_schema!({
-            "type": "object",
-            "properties": {
-                "health": { "type": "string", "enum": ["working", "throttled", "unreachable", "unauthorized"] },
-                "streak": streak,
-                "since": since,
-            },
-            "required": ["health"],
-        })
-    }
-}
-
-/// How news of a repository reaches us.
-pub(super) struct WebhookHealth;
-
-impl JsonSchema for WebhookHealth {
-    fn schema_name() -> Cow<'static, str> {
-        "FeedHealth".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let last = generator.subschema_for::<Moment>();
-        json_schema!({
-            "type": "object",
-            "properties": {
-                "feed": { "type": "string", "enum": ["polled", "webhooks", "silent"] },
-                "last": last,
-            },
-            "required": ["feed"],
         })
     }
 }

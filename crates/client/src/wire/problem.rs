@@ -5,6 +5,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// One reason, under its name in the documents.
+pub use domain::reasoned::Reasoned as Reason;
+
 /// The media type of a [`Problem`].
 pub const PROBLEM_JSON: &str = "application/problem+json";
 
@@ -52,15 +55,6 @@ pub struct Next {
     /// The method and path that do it; none for what only the operator of Gaffer can do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<String>,
-}
-
-/// One reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Reason {
-    /// For programs, for example `checks_failed`.
-    pub code: String,
-    /// For people: what is the case, and what to do.
-    pub sentence: String,
 }
 
 fn about_blank() -> String {

@@ -1,6 +1,7 @@
 //! Sprints: what they are asked to be, how far they are, and what came of their weaves.
 
 use domain::ids::{BranchName, CommitSha, JobId, PersonaName, PullRef, RepoName, SprintNumber};
+use domain::sprint::Figures;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -121,7 +122,7 @@ pub struct SprintView {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
     /// What is counted of it.
-    pub figures: SprintFigures,
+    pub figures: Figures,
     /// What the newest weave pushed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub woven: Option<WovenView>,
@@ -166,50 +167,6 @@ pub struct SprintMemberView {
     /// Since when it is waited for.
     #[schemars(with = "form::Moment")]
     pub since: Timestamp,
-}
-
-/// The newest sprint of a source, in short.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SprintGlimpse {
-    /// The repository.
-    pub repo: RepoName,
-    /// Its number.
-    pub number: SprintNumber,
-    /// How far it is.
-    pub state: String,
-    /// Whether nothing more happens.
-    pub is_over: bool,
-    /// How often it went on to work, weave or mend.
-    pub ticks: u32,
-    /// How many weaves were asked for.
-    pub weaves: u32,
-    /// What is counted of it.
-    pub figures: SprintFigures,
-}
-
-/// What is counted of a sprint.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SprintFigures {
-    /// How many members it has; the weaver is none.
-    pub members: u32,
-    /// How many of them are in what is woven, or were merged by themselves.
-    pub integrated: u32,
-    /// How many of those are merged.
-    pub merged: u32,
-    /// How many changed nothing, or took their change back.
-    pub nothing: u32,
-    /// How many are left out, failed or timed out; once it is over, all that are not in and did not come to nothing.
-    pub skipped: u32,
-    /// How many conflicted in a weave at least once.
-    pub conflicts: u32,
-    /// How many of those are in.
-    pub resolved: u32,
-    /// How many of a hundred members conflicted.
-    pub conflict_rate: u32,
-    /// The most ticks that one of those that are resolved took, from its first conflict until it was in.
-    pub ticks_to_resolution: u32,
-    /// How many sessions were created for its members and the weaver: each is a task of Jules.
-    pub tasks: u32,
 }
 
 /// What a weave pushed.

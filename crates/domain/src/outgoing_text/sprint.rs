@@ -207,8 +207,8 @@ pub fn integration(sprint: &Sprint, report: &Report) -> (String, String) {
         body,
         "\n{}, {}, {}.\n\n<!-- sprint: {}#{} -->\n",
         counted(figures.members, "member"),
-        counted(figures.ticks, "tick"),
-        counted(figures.weaves, "weave"),
+        counted(sprint.ticks, "tick"),
+        counted(sprint.weaves, "weave"),
         sprint.repo,
         sprint.number
     );
@@ -238,10 +238,10 @@ pub fn integration_subject(sprint: SprintNumber) -> String {
 /// How a sprint ended, in a sentence.
 pub fn sprint_end(sprint: &Sprint) -> String {
     let figures = Figures::of_sprint(sprint);
-    let plural = if figures.ticks == 1 { "" } else { "s" };
+    let plural = if sprint.ticks == 1 { "" } else { "s" };
     let counted = format!(
         "{} of {} members are in after {} tick{plural}",
-        figures.integrated, figures.members, figures.ticks
+        figures.integrated, figures.members, sprint.ticks
     );
     let number = sprint.number;
     match &sprint.state {

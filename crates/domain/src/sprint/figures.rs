@@ -6,8 +6,13 @@ use super::{MemberState, Sprint, SprintMember};
 
 /// What is counted of a sprint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "SprintFigures")
+)]
 pub struct Figures {
-    /// How many members it has; the weaver, which resolves what they leave, is none.
+    /// How many members it has; the weaver is none.
     pub members: u32,
     /// How many of them are in what is woven, or were merged by themselves.
     pub integrated: u32,
@@ -15,16 +20,14 @@ pub struct Figures {
     pub merged: u32,
     /// How many changed nothing, or took their change back.
     pub nothing: u32,
-    /// How many are left out, failed or timed out; once it is over, all that people are told of as left out.
+    /// How many are left out, failed or timed out; once it is over, all that are not in and did not come to nothing.
     pub skipped: u32,
     /// How many conflicted in a weave at least once.
     pub conflicts: u32,
     /// How many of those are in.
     pub resolved: u32,
-    /// How often it went on to work, weave or mend.
-    pub ticks: u32,
-    /// How many weaves were asked for.
-    pub weaves: u32,
+    /// How many of a hundred members conflicted.
+    pub conflict_rate: u32,
     /// The most ticks that one of those that are resolved took, from its first conflict until it was in.
     pub ticks_to_resolution: u32,
     /// How many sessions were created for its members and the weaver: each is a task of Jules.
@@ -35,8 +38,6 @@ impl Figures {
     /// The figures of a sprint as it is now.
     pub fn of_sprint(sprint: &Sprint) -> Self {
         let mut figures = Self {
-            ticks: sprint.ticks,
-            weaves: sprint.weaves,
             tasks: sprint.tasks,
             ..Self::default()
         };
@@ -67,6 +68,8 @@ impl Figures {
             true => 0,
             false => figures.integrated,
         };
+        let conflicts = figures.conflicts * 100;
+        figures.conflict_rate = conflicts.checked_div(figures.members).unwrap_or(0);
         figures
     }
 
@@ -78,13 +81,6 @@ impl Figures {
             let ticks = since.saturating_sub(out);
             self.ticks_to_resolution = self.ticks_to_resolution.max(ticks);
         }
-    }
-
-    /// How many of a hundred members conflicted.
-    pub fn conflict_rate(&self) -> u32 {
-        (self.conflicts * 100)
-            .checked_div(self.members)
-            .unwrap_or(0)
     }
 }
 

@@ -193,9 +193,9 @@ fn one_conflict_takes_four_ticks() {
     );
     let figures = Figures::of_sprint(&sprint);
     assert_eq!((figures.conflicts, figures.resolved), (1, 1));
-    assert_eq!((figures.integrated, figures.weaves), (3, 2));
+    assert_eq!((figures.integrated, sprint.weaves), (3, 2));
     assert_eq!(figures.merged, 3);
-    assert_eq!(figures.conflict_rate(), 33);
+    assert_eq!(figures.conflict_rate, 33);
     assert_eq!(figures.ticks_to_resolution, 2);
     assert_eq!(apply(&sprint, &lands(Landing::Closed), at(99)), sprint);
 }

@@ -1,7 +1,10 @@
 //! Reads the figures for monitoring.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use domain::account::PollCounters;
+use domain::ids::AccountName;
 use domain::wake::WakeState;
 
 use super::{Metrics, WAKES_TIMED};
@@ -25,9 +28,17 @@ impl Backend {
         wakes.sort();
         Ok(Metrics {
             status: self.shared_status().await?,
+            polls: self.poll_counters().await?,
             events: self.event_counts().await?,
             wakes,
         })
+    }
+
+    /// Counters of the polls of each account.
+    pub async fn poll_counters(&self) -> Result<BTreeMap<AccountName, PollCounters>, Error> {
+        let accounts = self.store.accounts().await?.into_iter();
+        let counters = accounts.map(|it| (it.value.name, it.value.counters));
+        Ok(counters.collect())
     }
 
     /// The figures of the last second: many callers at once share one answer.

@@ -3,11 +3,11 @@
 use async_trait::async_trait;
 use domain::facts::{PullFacts, ReadDepth};
 use domain::failure::Failure;
+use domain::github_access::{GitHubBudget, GitHubUsage};
 use domain::ids::{BranchName, CommitSha, PullRef, RepoName, RepositoryIdentity};
 use domain::policy::MergeMethod;
 use domain::web_page::WebPage;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use super::git::CommitRange;
 
@@ -64,32 +64,6 @@ pub struct Reading {
     pub depth: ReadDepth,
 }
 
-/// What is left of one of GitHub's budgets.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Budget {
-    /// Whose it is: `token`, `app` or `installation 7`.
-    pub owner: String,
-    /// The resource: `core`, `graphql` and so on.
-    pub resource: String,
-    /// Requests granted until the reset.
-    pub limit: u64,
-    /// Requests left.
-    pub remaining: u64,
-    /// When it is full again.
-    pub reset: Timestamp,
-    /// Until when GitHub asked to stay away altogether.
-    pub stay_away: Option<Timestamp>,
-}
-
-/// What a process has asked of GitHub since it started.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
-    /// Requests that GitHub answered, or may have.
-    pub requests: u64,
-    /// How many of them were answered "not modified", which costs none of the budget.
-    pub not_modified: u64,
-}
-
 /// Reads GitHub.
 #[async_trait]
 pub trait PullsRead: Send + Sync {
@@ -135,10 +109,10 @@ pub trait PullsRead: Send + Sync {
     ) -> Result<bool, Failure>;
 
     /// The remaining budgets, as GitHub last reported; empty before the first answer.
-    fn budgets(&self) -> Vec<Budget>;
+    fn budgets(&self) -> Vec<GitHubBudget>;
 
     /// The number of requests so far.
-    fn usage(&self) -> Usage;
+    fn usage(&self) -> GitHubUsage;
 }
 
 /// Writes to GitHub. Only the dispatcher holds one.

@@ -1,24 +1,11 @@
 //! Sources whose issues could not be read: no surface may show one of them as idle.
 
-use domain::ids::RepoName;
 use domain::intake::{self, Intake};
 use domain::policy::Source;
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use domain::status::UnreadIssuesView;
 
 use crate::ports::RecordsError;
 use crate::store::{Store, Versioned};
-
-/// A source whose last reading of issues failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UnreadIssues {
-    /// Its repository.
-    pub repo: RepoName,
-    /// When the reading failed.
-    pub at: Timestamp,
-    /// That the issues could not be read, and why.
-    pub sentence: String,
-}
 
 impl Store {
     /// How far the issues of a source were read. Those of a source without a label are not read at intervals.
@@ -33,12 +20,12 @@ impl Store {
     pub async fn unread_issues(
         &self,
         sources: &[Versioned<Source>],
-    ) -> Result<Vec<UnreadIssues>, RecordsError> {
+    ) -> Result<Vec<UnreadIssuesView>, RecordsError> {
         let mut unread = Vec::new();
         for source in sources {
             let intake = self.intake(&source.value).await?;
             let repo = &source.value.repo;
-            unread.extend(intake.failure().map(|(at, why)| UnreadIssues {
+            unread.extend(intake.failure().map(|(at, why)| UnreadIssuesView {
                 repo: repo.clone(),
                 at,
                 sentence: intake::unread(repo, why),

@@ -3,10 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::account::day_of;
+use domain::status::SpendingView;
 use jiff::{SignedDuration, Timestamp};
 
 use super::prices::Prices;
-use super::{Allowance, Consumption, Meter, ROLES, STORED_EVERY, Spending, Used, date};
+use super::{Allowance, Consumption, Meter, ROLES, STORED_EVERY, Used, date};
 use crate::backend::{Backend, Error};
 use crate::ports::RecordsError;
 use crate::store::{Store, Versioned};
@@ -74,8 +75,8 @@ async fn store(backend: &Backend, role: &str, used: Used) -> Result<(), Error> {
 }
 
 impl Backend {
-    /// Today's cost so far, and its limit.
-    pub async fn spending(&self) -> Result<Spending, Error> {
+    /// Today's cost so far, as far as it was stored, and its limit.
+    pub async fn spending(&self) -> Result<SpendingView, Error> {
         let mut used = Used::default();
         let today = date(self.now());
         for role in ROLES {
@@ -83,7 +84,7 @@ impl Backend {
             used += usage.days.get(&today).copied().unwrap_or_default();
         }
         let prices = Prices::known();
-        Ok(Spending {
+        Ok(SpendingView {
             dollars_today: prices.map_or(0.0, |prices| prices.cost_of(&used)),
             dollars_a_day: self.store.allowance().await?.value.dollars_a_day,
         })

@@ -2,10 +2,11 @@
 
 use domain::github_access::RepositoryAccess;
 use domain::ids::RepoName;
+use domain::reasoned::Reasoned;
+use domain::status::GitHubView;
 
-use super::{Reasoned, WhySubject};
+use super::WhySubject;
 use crate::backend::{Backend, Error};
-use crate::status::GitHubStatus;
 
 impl Backend {
     /// Explains the obstacles to work in a repository on GitHub.
@@ -22,13 +23,13 @@ impl Backend {
     }
 
     /// All of that, and what is left of the budgets.
-    pub(crate) async fn github_status(&self) -> Result<GitHubStatus, Error> {
+    pub(crate) async fn github_status(&self) -> Result<GitHubView, Error> {
         let mut trouble = self.why_access().await?;
         for found in self.store.reaches().await? {
             trouble.extend(why_reach(&found.value));
         }
         let known = self.store.budgets().await?.value;
-        Ok(GitHubStatus {
+        Ok(GitHubView {
             trouble,
             budgets: known.budgets,
             budgets_at: known.at,
@@ -39,21 +40,14 @@ impl Backend {
     /// Why GitHub does not take our credential, if so.
     async fn why_access(&self) -> Result<Vec<Reasoned>, Error> {
         let access = self.store.access().await?.value;
-        let told = access.trouble.iter().map(|it| Reasoned {
-            code: it.obstacle.code().to_owned(),
-            sentence: it.sentence(None),
-        });
+        let told = access.trouble.iter();
+        let told = told.map(|it| Reasoned::new(it.obstacle.code(), &it.sentence(None)));
         Ok(told.collect())
     }
 }
 
 fn why_reach(reach: &RepositoryAccess) -> Vec<Reasoned> {
-    let told = reach
-        .reasons()
-        .into_iter()
-        .map(|(code, sentence)| Reasoned {
-            code: code.to_owned(),
-            sentence,
-        });
+    let told = reach.reasons().into_iter();
+    let told = told.map(|(code, sentence)| Reasoned::new(code, &sentence));
     told.collect()
 }

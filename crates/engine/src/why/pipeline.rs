@@ -4,11 +4,12 @@ use domain::advice::{Advice, Next};
 use domain::ids::PipelineId;
 use domain::job::{Job, Phase};
 use domain::pipeline::{self, Exchange, Member, MemberState, Pipeline, PipelineStep, StepState};
+use domain::reasoned::Reasoned;
 use domain::redact::clause;
 use jiff::Timestamp;
 
+use super::WhySubject;
 use super::polls::POLLS;
-use super::{Reasoned, WhySubject};
 use crate::backend::{Backend, Error};
 use crate::keys;
 

@@ -28,15 +28,6 @@ impl AsRead {
     }
 }
 
-/// One reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reasoned {
-    /// For programs.
-    pub code: String,
-    /// For people.
-    pub sentence: String,
-}
-
 /// A planned action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Planned {

@@ -7,12 +7,13 @@ use domain::ids::{JobId, PersonaName, RepoName, SprintNumber};
 use domain::job::{self, Phase, WaitReason};
 use domain::merge::Reason;
 use domain::pull::{PullPhase, REOPEN_WAIT};
+use domain::reasoned::Reasoned;
 use domain::sprint::{MemberState, Sprint, SprintMember, SprintState, failed_checks};
 use jiff::Timestamp;
 
 use self::member::OfJob;
 use super::job::health;
-use super::{Reasoned, WhySubject, pull};
+use super::{WhySubject, pull};
 use crate::backend::{Backend, Error};
 use crate::keys;
 

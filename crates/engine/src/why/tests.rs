@@ -260,10 +260,7 @@ fn what_a_check_of_our_own_found_is_told_with_who_repairs_it() {
         let mut found = WhySubject::default();
         super::pull::judged(&mut found, &tracked, None, None, at(2));
         let of_delivery = pull_reasons(&tracked, None, None, false, at(2)).into_iter();
-        let of_delivery = of_delivery.map(|it| Reasoned {
-            code: it.code.to_owned(),
-            sentence: it.sentence,
-        });
+        let of_delivery = of_delivery.map(|it| Reasoned::new(it.code, &it.sentence));
         assert_eq!(of_delivery.collect::<Vec<_>>(), found.because);
         let mut of_pull = found.because.into_iter();
         let wrong = of_pull.find(|it| it.code == "own_check_failed");

@@ -10,7 +10,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use engine::ports::Budget;
+use domain::github_access::GitHubBudget;
 use http::{HeaderMap, StatusCode};
 use jiff::{SignedDuration, Timestamp};
 
@@ -110,7 +110,7 @@ impl Broker {
     }
 
     /// All known budgets, for people.
-    pub(crate) fn all(&self) -> Vec<Budget> {
+    pub(crate) fn all(&self) -> Vec<GitHubBudget> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let budgets = known
             .iter()

@@ -1,8 +1,9 @@
 //! Budgets: what answers tell of them, who stops first, and that nothing is sent that they do not allow.
 
 use domain::failure::{CallEffect, Failure, FailureClass};
+use domain::github_access::GitHubBudget;
 use domain::policy::MergeMethod;
-use engine::ports::{Budget, PullsRead, PullsWrite};
+use engine::ports::{PullsRead, PullsWrite};
 use github::{Reader, Writer};
 use jiff::SignedDuration;
 use serde_json::json;
@@ -42,7 +43,7 @@ async fn budgets_are_told_as_github_last_told_them() {
     let reader = server.reader();
     assert_eq!(reader.budgets(), []);
     reader.facts(&pull(), common(), now()).await.unwrap();
-    let expected = Budget {
+    let expected = GitHubBudget {
         owner: "token".to_owned(),
         resource: "core".to_owned(),
         limit: 1_000,

@@ -53,7 +53,7 @@ async fn every_missing_permission_is_named_and_none_is_pending_ci() {
                 "{resource:?}: {why:#?}"
             );
         }
-        let named = |it: &engine::why::Reasoned| {
+        let named = |it: &domain::reasoned::Reasoned| {
             let code = it.code == "forbidden" || it.code == "github_blocked";
             code && it.sentence.contains(permission)
         };
@@ -83,7 +83,7 @@ async fn a_fine_grained_token_without_checks_is_refused_with_that_reason() {
         (1, vec!["github_blocked".to_owned()])
     );
     let why = world.backend.why(&job).await.expect("a why");
-    let says = |it: &engine::why::Reasoned| it.sentence.contains("no Checks permission");
+    let says = |it: &domain::reasoned::Reasoned| it.sentence.contains("no Checks permission");
     assert!(why.because.iter().any(says), "{why:#?}");
     assert_eq!(world.sandbox.counters().merge_calls, 0);
 

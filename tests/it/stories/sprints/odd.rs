@@ -319,7 +319,7 @@ async fn somebody_elses_commit_stops_all_while_a_member_mends() {
     let why = world.backend.pull_why(&pull).await.expect("an answer");
     assert_eq!(why.state, "blocked");
     assert_eq!(why.because[0].code, "sprint_over", "{why:?}");
-    let is_at_work = |it: &engine::why::Reasoned| it.code == "session_working";
+    let is_at_work = |it: &domain::reasoned::Reasoned| it.code == "session_working";
     assert!(!why.because.iter().any(is_at_work), "{why:?}");
     let style = MergeStyle::default();
     let approved = world.approve_merge_as(&over.integration, &style);

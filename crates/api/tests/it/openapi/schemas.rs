@@ -12,8 +12,9 @@ use client::wire::{
     RegisterRequest, Registered, RejectDelivery, RequirementView, Requirements, RetryDelivery,
     RetryRequest, SendMail, SourceRemoved, SourceView, Sources, SplitRequest, SprintPlanView,
     SprintView, SprintWhy, Sprints, StartDelivery, StartPipeline, StartRequirement, StartSprint,
-    Status, TagMail, TakeRequest, Taken, Transcript, VerdictRequest, Why, Workers,
+    TagMail, TakeRequest, Taken, Transcript, VerdictRequest, Why, Workers,
 };
+use domain::status::Status;
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use client::wire::{AccountView, DeliveryCard, JobView, Jobs, Status, Used, WaitsFor};
+use client::wire::{DeliveryCard, JobView, Jobs, WaitsFor};
 use domain::fence::clip;
+use domain::status::{AccountView, Status, Used};
 use domain::wake::ActionableEvent;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};

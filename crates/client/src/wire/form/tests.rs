@@ -72,39 +72,3 @@ fn an_event_has_the_fields_that_its_form_tells() {
     required.sort_unstable();
     assert_eq!(keys(&bare), required);
 }
-
-#[test]
-fn health_is_told_in_the_words_of_its_form() {
-    use domain::account::Health;
-    use domain::webhook_activity;
-    let at: jiff::Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
-    let accounts = [
-        Health::Working,
-        Health::Throttled { streak: 1 },
-        Health::Unreachable {
-            streak: 1,
-            since: at,
-        },
-        Health::Unauthorized { since: at },
-    ];
-    let written = accounts.map(|it| serde_json::to_value(it).unwrap());
-    within::<AccountHealth>("health", &written);
-    let feeds = [
-        webhook_activity::WebhookHealth::Polled,
-        webhook_activity::WebhookHealth::Webhooks { last: at },
-        webhook_activity::WebhookHealth::Silent { last: at },
-    ];
-    let written = feeds.map(|it| serde_json::to_value(it).unwrap());
-    within::<WebhookHealth>("feed", &written);
-}
-
-/// All words of a tag occur, and no field that the form does not know.
-fn within<T: JsonSchema>(tag: &str, written: &[Value]) {
-    let form = form::<T>();
-    let words: Vec<&Value> = written.iter().map(|it| &it[tag]).collect();
-    assert_eq!(json!(words), form["properties"][tag]["enum"]);
-    let known = keys(&form["properties"]);
-    for it in written {
-        assert!(keys(it).iter().all(|key| known.contains(key)), "{it}");
-    }
-}

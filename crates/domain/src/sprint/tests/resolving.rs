@@ -151,7 +151,7 @@ fn the_weaver_resolves_what_three_attempts_do_not() {
         (2, 2),
         "the weaver is none"
     );
-    assert_eq!(figures.conflict_rate(), 50);
+    assert_eq!(figures.conflict_rate, 50);
     assert_eq!(
         figures.ticks_to_resolution, 6,
         "it is in by the weaver's change"

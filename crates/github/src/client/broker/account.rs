@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use engine::ports::Budget;
+use domain::github_access::GitHubBudget;
 use http::HeaderMap;
 use jiff::{SignedDuration, Timestamp};
 
@@ -249,8 +249,8 @@ impl CredentialBudgets {
     }
 
     /// For people.
-    pub(super) fn budgets(&self, owner: &str) -> Vec<Budget> {
-        let budget = |(resource, rate): (&String, &Rate)| Budget {
+    pub(super) fn budgets(&self, owner: &str) -> Vec<GitHubBudget> {
+        let budget = |(resource, rate): (&String, &Rate)| GitHubBudget {
             owner: owner.to_owned(),
             resource: resource.clone(),
             limit: rate.limit,

@@ -6,8 +6,8 @@ use domain::account::{self, Account, Health, ListWeight, Pace, PollCounters, Spe
 use domain::effect::RestoreGap;
 use domain::failure::FailureClass;
 use domain::github_access::{
-    AccessProblem, AccessProblemKind, CredentialAccess, MissingPull, RenamedRepository,
-    RepositoryAccess,
+    AccessProblem, AccessProblemKind, CredentialAccess, GitHubBudget, GitHubUsage, MissingPull,
+    RenamedRepository, RepositoryAccess,
 };
 use domain::governor::{LearnedLimit, Limits, Slots, Throttled};
 use domain::ids::{EffectId, RepoId};
@@ -21,7 +21,6 @@ use domain::wake::{Channel, Notify};
 use domain::webhook_activity::WebhookActivity;
 use engine::import::Importing;
 use engine::keys;
-use engine::ports::{Budget, Usage};
 use engine::settings::{
     Agent, AppSetup, Budgets, Disabled, Installation, MadeApp, Merges, Switches, Upstreams,
 };
@@ -369,7 +368,7 @@ fn put_github(samples: &mut Samples) {
         trouble: Some(trouble(AccessProblemKind::SignIn)),
     };
     samples.put(keys::credential_access(), &access);
-    let budget = Budget {
+    let budget = GitHubBudget {
         owner: "token".to_owned(),
         resource: "core".to_owned(),
         limit: 5_000,
@@ -380,7 +379,7 @@ fn put_github(samples: &mut Samples) {
     let budgets = Budgets {
         at: Some(AT),
         budgets: vec![budget],
-        usage: Usage {
+        usage: GitHubUsage {
             requests: 9,
             not_modified: 4,
         },

@@ -29,6 +29,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use domain::nearest::meant;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
     CustomResult, ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams,
@@ -226,8 +227,12 @@ impl Server {
                 "the tool `{shown}` is in the toolset `{set}`, which was not asked for: the operator of this server adds `--toolset {set}` to its command, or `/mcp?toolsets={set}` is its address"
             ),
             None => {
-                let known = self.tools().join(", ");
-                format!("there is no tool `{shown}`; there are {known}")
+                let known = self.tools();
+                let near = meant(name, known.iter().copied());
+                format!(
+                    "there is no tool `{shown}`{near}; there are {}",
+                    known.join(", ")
+                )
             }
         };
         ErrorData::new(ErrorCode::INVALID_PARAMS, Cow::Owned(message), None)

@@ -4,13 +4,13 @@
 use domain::ids::{ArtefactId, PipelineId, RepoName};
 use domain::job::{Job, WaitsFor};
 use domain::layer::Layer;
+use domain::nearest::nearest;
 use domain::pipeline::{
     self, EntryPoint, MockTag, Pipeline, PipelineAsk, Requirement, RequirementState, StepKind,
 };
 use domain::policy::Source;
 use domain::refusal::NotNow;
 use jiff::Timestamp;
-use scaffold::fault::nearest;
 
 use crate::backend::{Backend, Error, IndexEntry, UnitOfWork, decide_again};
 use crate::keys;

@@ -7,10 +7,11 @@ mod tests;
 
 use croner::Cron;
 use croner::parser::{CronParser, Seconds, Year};
+use domain::nearest::nearest;
 use jiff::Timestamp;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
-use crate::fault::{nearest, shown};
+use crate::fault::shown;
 
 /// How many expressions a repository has at most.
 pub const CRON_MAX: usize = 20;

@@ -162,13 +162,12 @@ fn what_is_no_request_of_a_tool_is_answered_as_the_protocol_says() {
     assert_eq!(speaker.ask("ping", json!({}))["result"], json!({}));
     let unknown = speaker.ask("jules/force", json!({}));
     assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
-    let unknown = speaker.ask("tools/call", json!({ "name": "jules_force_merge" }));
+    let unknown = speaker.ask("tools/call", json!({ "name": "jules_get_jobs" }));
     assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    let told = unknown["error"]["message"].as_str().unwrap();
     assert!(
-        unknown["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("jules_merge_pr")
+        told.contains("did you mean `jules_get_job`?") && told.contains("jules_merge_pr"),
+        "{told}"
     );
     let long = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"{}"}}"#,

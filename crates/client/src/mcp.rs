@@ -51,8 +51,8 @@ pub use toolset::{Toolset, UnknownToolset};
 /// The server's name for clients. It is prescribed, like the files `zai_*.jsonl`.
 const NAME: &str = "zai-jules-mcp";
 
-/// The version of the tools' arguments and answers, not of Gaffer.
-const VERSION: &str = "1.0.0";
+/// The server's version for clients: Gaffer's.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What clients show their model before any tool is called.
 const INSTRUCTIONS: &str = "Hands coding work to Google's Jules and watches it for you. \

@@ -128,7 +128,7 @@ fn versions_are_agreed_on() {
         let mut speaker = Speaker::new(&world);
         let told = speaker.greet(asked);
         assert_eq!(told["protocolVersion"], answered, "{told}");
-        let server = json!({ "name": "zai-jules-mcp", "version": "1.0.0" });
+        let server = json!({ "name": "zai-jules-mcp", "version": env!("CARGO_PKG_VERSION") });
         assert_eq!(told["serverInfo"], server);
         assert!(told["capabilities"]["tools"].is_object(), "{told}");
         assert_eq!(speaker.ended(), "");
@@ -196,6 +196,10 @@ fn what_is_no_request_of_a_tool_is_answered_as_the_protocol_says() {
 fn whoever_does_not_greet_is_left_although_the_line_is_open() {
     let world = World::new();
     let mut speaker = Speaker::new(&world);
+    // Before the greeting a ping is answered, and any other request is refused under its id.
+    assert_eq!(speaker.ask("ping", json!({}))["result"], json!({}));
+    let early = speaker.ask("tools/list", json!({}));
+    assert_eq!(early["error"]["code"], -32602, "{early}");
     speaker.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     // Its stdin is open still.
     assert_eq!(speaker.child.wait().unwrap().code(), Some(1));

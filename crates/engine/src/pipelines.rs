@@ -85,7 +85,10 @@ impl Backend {
     }
 
     /// An empty list of a repository that is no source would hide a mistyped name.
-    async fn must_be_known(&self, repo: &RepoName, is_empty: bool) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// With [`Error::NoSuch`] if the list is empty and the repository is no source.
+    pub async fn must_be_known(&self, repo: &RepoName, is_empty: bool) -> Result<(), Error> {
         match is_empty && self.store.source(repo).await?.is_none() {
             true => Err(Error::NoSuch {
                 what: "source",

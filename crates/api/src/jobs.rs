@@ -201,6 +201,9 @@ pub(crate) async fn pulls(
         .map(|tracked| view::pull(tracked, now))
         .collect();
     pulls.sort_by(|a, b| (a.since, &a.pull_request).cmp(&(b.since, &b.pull_request)));
+    if let Some(repo) = &repo {
+        api.backend.must_be_known(repo, pulls.is_empty()).await?;
+    }
     Ok(Json(Pulls { pulls }))
 }
 

@@ -12,7 +12,7 @@ use crate::site;
 
 /// Prints a link that is good for a minute, and opens it if asked to.
 pub(crate) async fn run(args: DashboardArgs, here: &CommandContext) -> Result<Answer> {
-    let base = site::base(args.url.as_ref())?;
+    let base = site::base(args.url.as_ref(), here)?;
     let client = site::api_client(args.url, here).await?;
     let link = client.dashboard_link().await;
     let link = link.context("asking for a link to the dashboard")?;

@@ -10,6 +10,9 @@ use crate::args::groups;
 use crate::render::{ErrorText, next};
 
 mod call;
+mod doing;
+
+pub(crate) use doing::Doing;
 
 /// Exit code of a command that failed.
 pub(crate) const FAILED: u8 = 1;
@@ -141,7 +144,11 @@ fn advised(error: &anyhow::Error) -> Option<String> {
             Some(_) | None => Vec::new(),
         },
     };
-    (!advised.is_empty()).then(|| advised.join("; "))
+    let advised = (!advised.is_empty()).then(|| advised.join("; "))?;
+    Some(match error.downcast_ref::<Doing>() {
+        Some(doing) => doing.named(&advised),
+        None => advised,
+    })
 }
 
 /// Reports what clap could not parse of a program: its first paragraph holds the argument and the value.

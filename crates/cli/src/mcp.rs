@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use client::Client;
 use client::mcp::{ClientSource, Server};
 use client::wire::Through;
+use domain::nearest::meant;
 use serde_json::{Value, json};
 use tokio::io::BufReader;
 use url::Url;
@@ -90,8 +91,10 @@ async fn call(server: &Server, tool: &str, arguments: String) -> Result<()> {
         )
     })?;
     let Some(result) = server.carry_out(tool, arguments).await else {
-        let what = format!("there is no tool `{tool}`");
-        let next = format!("there are {}", Server::every_tool().join(", "));
+        let known = Server::every_tool();
+        let near = meant(tool, known.iter().copied());
+        let what = format!("there is no tool `{tool}`{near}");
+        let next = format!("there are {}", known.join(", "));
         return Err(Error::usage(what, next).into());
     };
     match result {

@@ -19,6 +19,7 @@ use crate::args::pipeline::{
     OneRun, PipelineArgs, PipelineCommand, PipelineOnArgs, PipelineStartArgs,
 };
 use crate::context::CommandContext;
+use crate::error::Doing;
 use crate::render::{self, Answer};
 use crate::site::{self, StoreAccess};
 use crate::source;
@@ -76,7 +77,8 @@ async fn begin(client: &Client, start: PipelineStartArgs, as_json: bool) -> Resu
         ..StartPipeline::whole(start.repo.clone())
     };
     let begun = client.start_pipeline(&wanted).await;
-    let begun = begun.with_context(|| format!("starting the pipeline of {}", start.repo))?;
+    let doing = || format!("starting the pipeline of {}", start.repo);
+    let begun = begun.with_context(|| Doing::of(&start.repo, doing()))?;
     let within = start.wait.then_some(start.within);
     show_begun(client, &begun, within, as_json).await
 }

@@ -12,6 +12,7 @@ use url::Url;
 
 use crate::context::CommandContext;
 use crate::error::Error;
+use crate::upstreams;
 
 /// Access to a Gaffer for commands that only read.
 pub(crate) struct Site {
@@ -87,7 +88,7 @@ const DEFAULT_API: &str = "http://127.0.0.1:4180";
 pub(crate) async fn api_client(url: Option<Url>, here: &CommandContext) -> Result<Client> {
     let Some(name) = &here.stack else {
         return Ok(typed(Client::new(
-            base(url.as_ref())?,
+            base(url.as_ref(), here)?,
             here.token().await?,
         )?));
     };
@@ -107,10 +108,12 @@ pub(crate) async fn api_client(url: Option<Url>, here: &CommandContext) -> Resul
     Ok(typed(Client::new(url, token)?))
 }
 
-/// Where the API is: as typed, or of `gaffer up` on this machine.
-pub(crate) fn base(url: Option<&Url>) -> Result<Url> {
+/// Where the API is: as typed, or of the `gaffer up` over the data folder, or at the usual address.
+pub(crate) fn base(url: Option<&Url>, here: &CommandContext) -> Result<Url> {
     let usual = || DEFAULT_API.parse().context("reading the usual address");
-    url.cloned().map_or_else(usual, Ok)
+    let known = url.cloned();
+    let known = known.or_else(|| upstreams::api_address(&here.folder));
+    known.map_or_else(usual, Ok)
 }
 
 /// A client for orders from the command line.

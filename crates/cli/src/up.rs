@@ -44,12 +44,12 @@ pub(crate) async fn run(args: UpArgs) -> Result<()> {
         None => {
             // Held until the process ends: two of these on one folder would both write, and a restore must not happen beneath one.
             let mut lock = local::FolderLock::take(&args.data)?;
-            let allowed = args.outside.allow_hosts.iter().map(ToString::to_string);
-            let allowed: Vec<String> = allowed.collect();
-            lock.note(&allowed)
-                .context("noting down how this process is set up")?;
             // A folder in which this process cannot work gets no database.
             socket = server::bind(args.listen)?;
+            let listens = socket.local_addr();
+            let listens = listens.context("reading the address of the API")?;
+            lock.note(&upstreams::notes(listens, &args.outside.allow_hosts))
+                .context("noting down how this process is set up")?;
             let data = data::open(&args.data, args.overlay.clone()).await?;
             let place = args.data.display().to_string();
             (data.into(), place, Some(lock), LoopIntervals::default())

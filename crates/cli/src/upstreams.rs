@@ -1,5 +1,7 @@
-//! Addresses of Jules and GitHub and our identity on GitHub: from the command line, then stored, then the defaults.
+//! Addresses of Jules and GitHub and our identity on GitHub: from the command line, then stored, then the defaults. And what `gaffer up`
+//! notes down for other commands.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
 use agents::HostRule;
@@ -8,6 +10,10 @@ use engine::backend::Backend;
 use engine::ports::SecretName;
 use engine::settings::Upstreams;
 use engine::store::Versioned;
+use url::Url;
+
+/// What the note about the API begins with, as no host that is allowed does.
+const API: &str = "http://";
 
 /// The settings of this run. `typed` is the command line and the environment; a token in the environment takes
 /// precedence over a stored App.
@@ -48,6 +54,32 @@ pub(crate) async fn remember(
     Ok(changed.await?)
 }
 
+/// What `gaffer up` notes down in its data folder: where its API is, and the hosts that it may wake.
+pub(crate) fn notes(listens: SocketAddr, allowed: &[HostRule]) -> Vec<String> {
+    let api = format!("{API}{}", within_reach(listens));
+    let hosts = allowed.iter().map(ToString::to_string);
+    std::iter::once(api).chain(hosts).collect()
+}
+
+/// An address on this machine: one that stands for all of its addresses cannot be called everywhere.
+fn within_reach(listens: SocketAddr) -> SocketAddr {
+    let loopback = match listens {
+        SocketAddr::V4(_) => IpAddr::from(Ipv4Addr::LOCALHOST),
+        SocketAddr::V6(_) => IpAddr::from(Ipv6Addr::LOCALHOST),
+    };
+    match listens.ip().is_unspecified() {
+        true => SocketAddr::new(loopback, listens.port()),
+        false => listens,
+    }
+}
+
+/// Where the process over a data folder serves its API; `None` where there is no such process.
+pub(crate) fn api_address(folder: &Path) -> Option<Url> {
+    let noted = local::noted(folder)?;
+    let address = noted.iter().find(|word| word.starts_with(API))?;
+    address.parse().ok()
+}
+
 /// Hosts that the process over a data folder was allowed to wake; `None` where there is no such process.
 pub(crate) fn allowed_hosts(folder: &Path) -> Option<Vec<HostRule>> {
     let noted = local::noted(folder)?;
@@ -63,6 +95,27 @@ mod tests {
         Upstreams {
             github_app_id: id,
             ..Upstreams::default()
+        }
+    }
+
+    #[test]
+    fn a_process_is_found_by_what_it_noted_down() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(api_address(folder.path()), None);
+        let mut lock = local::FolderLock::take(folder.path()).unwrap();
+        assert_eq!(api_address(folder.path()), None);
+        let allowed: Vec<HostRule> = vec!["localhost:9000".parse().unwrap()];
+        for (listens, found) in [
+            ("127.0.0.1:4391", "http://127.0.0.1:4391/"),
+            ("0.0.0.0:4391", "http://127.0.0.1:4391/"),
+            ("[::]:4391", "http://[::1]:4391/"),
+            ("192.0.2.7:80", "http://192.0.2.7/"),
+        ] {
+            lock.note(&notes(listens.parse().unwrap(), &allowed))
+                .unwrap();
+            let address = api_address(folder.path()).unwrap();
+            assert_eq!(address.as_str(), found, "{listens}");
+            assert_eq!(allowed_hosts(folder.path()), Some(allowed.clone()));
         }
     }
 

@@ -29,6 +29,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use domain::nearest::meant;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
     CustomResult, ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams,
@@ -50,8 +51,8 @@ pub use toolset::{Toolset, UnknownToolset};
 /// The server's name for clients. It is prescribed, like the files `zai_*.jsonl`.
 const NAME: &str = "zai-jules-mcp";
 
-/// The version of the tools' arguments and answers, not of Gaffer.
-const VERSION: &str = "1.0.0";
+/// The server's version for clients: Gaffer's.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What clients show their model before any tool is called.
 const INSTRUCTIONS: &str = "Hands coding work to Google's Jules and watches it for you. \
@@ -226,8 +227,12 @@ impl Server {
                 "the tool `{shown}` is in the toolset `{set}`, which was not asked for: the operator of this server adds `--toolset {set}` to its command, or `/mcp?toolsets={set}` is its address"
             ),
             None => {
-                let known = self.tools().join(", ");
-                format!("there is no tool `{shown}`; there are {known}")
+                let known = self.tools();
+                let near = meant(name, known.iter().copied());
+                format!(
+                    "there is no tool `{shown}`{near}; there are {}",
+                    known.join(", ")
+                )
             }
         };
         ErrorData::new(ErrorCode::INVALID_PARAMS, Cow::Owned(message), None)

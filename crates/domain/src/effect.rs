@@ -285,6 +285,15 @@ impl Effect {
             && self.action.is_on_github()
     }
 
+    /// Until when it waits for its turn, where its last attempt failed of nothing else: its aggregate begins it anew then.
+    pub fn postponed_to(&self) -> Option<Timestamp> {
+        let EffectState::Failed { at, failure, .. } = &self.state else {
+            return None;
+        };
+        let wait = failure.asked_wait()?;
+        self.waits_for_its_turn(failure).then(|| plus(*at, wait))
+    }
+
     fn traceless(&self, attempt: u32, now: Timestamp) -> Self {
         let message = format!(
             "tried `{}` {attempt} times without a trace of it",

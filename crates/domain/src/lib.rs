@@ -8,6 +8,7 @@
 mod address;
 pub mod ids;
 pub mod layer;
+pub mod nearest;
 pub mod when;
 
 pub mod failure;

@@ -147,9 +147,9 @@ defined! {
     ReviewBy as ReviewByWord: string { "enum": [ReviewBy::Agent, ReviewBy::Human, ReviewBy::Jules, ReviewBy::Nobody] };
     /// What a review came to.
     Verdict: string { "enum": [Verdict::Pass, Verdict::NotPass] };
-    /// What something is to a delivery.
+    /// What something is to a delivery; `request` is read as `trigger`, and `work` as `output`.
     RefRole: string { "enum": [RefRole::Trigger, RefRole::Output, RefRole::Parent] };
-    /// What kind of thing a delivery refers to.
+    /// What kind of thing a delivery refers to; `pull_request` is read as `pr`, and `issue` as `github_issue`.
     RefType: string { "enum": [RefType::Jira, RefType::Verbal, RefType::Pr, RefType::Commit, RefType::Repo, RefType::GithubIssue] };
     /// How a pull request is merged, in GitHub's words.
     MergeMethod: string { "enum": [MergeMethod::Merge, MergeMethod::Squash, MergeMethod::Rebase] };

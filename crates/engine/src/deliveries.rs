@@ -14,7 +14,7 @@ use domain::delivery::{
     self, Act, Actor, ChildState, Command, Delivery, IssueRef, Phase, Rules, RunStatus,
     TransitionError,
 };
-use domain::ids::{CommitSha, DeliveryId, EventId};
+use domain::ids::{CommitSha, DeliveryId, EventId, JobName};
 use domain::job::Job;
 use domain::merge::Gate;
 use domain::redact::presentable;
@@ -38,9 +38,15 @@ pub(crate) const DELIVERIES_OF_ISSUE_MAX: u32 = 100;
 const NAME_CHARS_MAX: usize = 80;
 
 impl Backend {
-    /// Finds the delivery that a name means: its id or that of its job, its issue as `owner/name#number`, or its pull
-    /// request.
+    /// Finds the delivery that a name means: its id or that of its job, its issue as `owner/name#number`, its pull
+    /// request, or `latest`.
     pub async fn find_delivery(&self, name: &str) -> Result<DeliveryId, Error> {
+        if matches!(name.parse(), Ok(JobName::Latest)) {
+            // Its job may be older than the newest of all, or there may be none yet.
+            let any = DeliveryQuery::default();
+            let newest = self.list_deliveries(&any, None, 1).await?.deliveries.pop();
+            return newest.map_or_else(|| Err(no_such(name)), |it| Ok(it.delivery.id));
+        }
         if let Ok(id) = name.parse::<DeliveryId>()
             && self.store.get::<Delivery>(&id).await?.is_some()
         {

@@ -227,7 +227,10 @@ fn of_effect(effect: &Effect) -> Entry {
             at,
             attempt,
             failure,
-        } => (Some(*at), format!("failed at attempt {attempt}: {failure}")),
+        } => match effect.postponed_to() {
+            Some(until) => (None, format!("postponed to {until}: {failure}")),
+            None => (Some(*at), format!("failed at attempt {attempt}: {failure}")),
+        },
     };
     Entry {
         at: effect.created_at,

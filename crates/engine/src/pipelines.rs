@@ -4,13 +4,13 @@
 use domain::ids::{ArtefactId, PipelineId, RepoName};
 use domain::job::{Job, WaitsFor};
 use domain::layer::Layer;
+use domain::nearest::nearest;
 use domain::pipeline::{
     self, EntryPoint, MockTag, Pipeline, PipelineAsk, Requirement, RequirementState, StepKind,
 };
 use domain::policy::Source;
 use domain::refusal::NotNow;
 use jiff::Timestamp;
-use scaffold::fault::nearest;
 
 use crate::backend::{Backend, Error, IndexEntry, UnitOfWork, decide_again};
 use crate::keys;
@@ -85,7 +85,10 @@ impl Backend {
     }
 
     /// An empty list of a repository that is no source would hide a mistyped name.
-    async fn must_be_known(&self, repo: &RepoName, is_empty: bool) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// With [`Error::NoSuch`] if the list is empty and the repository is no source.
+    pub async fn must_be_known(&self, repo: &RepoName, is_empty: bool) -> Result<(), Error> {
         match is_empty && self.store.source(repo).await?.is_none() {
             true => Err(Error::NoSuch {
                 what: "source",

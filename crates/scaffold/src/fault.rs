@@ -5,9 +5,6 @@ use domain::fence::clip;
 /// How much of a text from a file is repeated in a sentence, in characters.
 const SHOWN_CHARS_MAX: usize = 80;
 
-/// How alike a known word has to be to be offered; below it, a list of what there is says more.
-const LIKENESS_MIN: f64 = 0.7;
-
 /// Why a file cannot be used, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {what}")]
@@ -40,15 +37,4 @@ pub(crate) fn line_at(text: &str, byte: usize) -> usize {
 /// A text from a file, short enough for a sentence and without characters that would break it.
 pub(crate) fn shown(text: &str) -> String {
     clip(text, SHOWN_CHARS_MAX)
-}
-
-/// The known word that is most like this one, if any is alike enough.
-pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let scored = known
-        .into_iter()
-        .map(|name| (strsim::jaro_winkler(word, name), name));
-    scored
-        .filter(|(likeness, _)| *likeness >= LIKENESS_MIN)
-        .max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(a.1)))
-        .map(|(_, name)| name)
 }

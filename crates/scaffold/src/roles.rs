@@ -8,11 +8,12 @@ mod tests;
 
 use domain::ids::RoleName;
 use domain::layer::{Cast, Layer};
+use domain::nearest::nearest;
 
 use crate::assets;
 use crate::config::{self, Config, Scheduled};
 use crate::doctor::{self, Finding, Level};
-use crate::fault::{Fault, nearest};
+use crate::fault::Fault;
 use crate::layout::{CONFIG, own_role};
 use crate::prompt;
 use crate::tree::{Tree, TreePath};

@@ -6,13 +6,14 @@ mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use domain::nearest::meant;
 use include_dir::Dir;
 use serde::Deserialize;
 use toml_edit::{Document, Item, TableLike};
 
 use crate::assets;
 use crate::config::is_id;
-use crate::fault::{Fault, line_at, nearest, shown};
+use crate::fault::{Fault, line_at, shown};
 use crate::yaml;
 
 pub use values::Given;
@@ -149,9 +150,7 @@ impl Catalogue {
     pub fn get(&self, name: &str) -> Result<&Component, SetupError> {
         self.0.get(name).ok_or_else(|| SetupError::Unknown {
             name: shown(name),
-            hint: nearest(name, self.0.keys().map(String::as_str))
-                .map(|near| format!(" (did you mean `{near}`?)"))
-                .unwrap_or_default(),
+            hint: meant(name, self.0.keys().map(String::as_str)),
             known: self.names(),
         })
     }

@@ -5,12 +5,15 @@
 #[cfg(test)]
 mod tests;
 
+use std::ops::RangeInclusive;
+
 use croner::Cron;
 use croner::parser::{CronParser, Seconds, Year};
+use domain::nearest::nearest;
 use jiff::Timestamp;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
-use crate::fault::{nearest, shown};
+use crate::fault::shown;
 
 /// How many expressions a repository has at most.
 pub const CRON_MAX: usize = 20;
@@ -20,6 +23,36 @@ const CRON_CHARS_MAX: usize = 100;
 
 /// From when on an expression has to have a time at all.
 const BEGINNING: Timestamp = Timestamp::UNIX_EPOCH;
+
+/// A field of a cron expression.
+struct CronField {
+    name: &'static str,
+    range: RangeInclusive<u32>,
+}
+
+/// The fields in their order.
+const FIELDS: [CronField; 5] = [
+    CronField {
+        name: "minute",
+        range: 0..=59,
+    },
+    CronField {
+        name: "hour",
+        range: 0..=23,
+    },
+    CronField {
+        name: "day of the month",
+        range: 1..=31,
+    },
+    CronField {
+        name: "month",
+        range: 1..=12,
+    },
+    CronField {
+        name: "day of the week",
+        range: 0..=7,
+    },
+];
 
 /// When runs begin.
 #[derive(Debug)]
@@ -70,7 +103,8 @@ pub(crate) fn cron(expression: &str) -> Result<Cron, String> {
         .year(Year::Disallowed)
         .build();
     let cron = parser.parse(expression).map_err(|error| {
-        let why = shown(&error.to_string());
+        let why = field_at_fault(&parser, expression).unwrap_or_else(|| error.to_string());
+        let why = shown(&why);
         // It stands in the middle of a sentence.
         let why = why.trim_end_matches('.');
         format!("is no cron expression of five fields, as `0 20 * * *` is: {why}")
@@ -79,6 +113,31 @@ pub(crate) fn cron(expression: &str) -> Result<Cron, String> {
         Some(_) => Ok(cron),
         None => Err("names a time that never comes".to_owned()),
     }
+}
+
+/// What is wrong with the first field that cannot be read alone, since the parser names none; nothing where there are not five.
+fn field_at_fault(parser: &CronParser, expression: &str) -> Option<String> {
+    let given: Vec<&str> = expression.split_whitespace().collect();
+    if given.len() != FIELDS.len() {
+        return None;
+    }
+    let is_faulty = |at: usize| {
+        let alone = given.iter().enumerate();
+        let alone = alone.map(|(place, text)| if place == at { *text } else { "*" });
+        let alone: Vec<&str> = alone.collect();
+        parser.parse(&alone.join(" ")).is_err()
+    };
+    let mut fields = FIELDS.iter().zip(&given).enumerate();
+    let (_, (field, text)) = fields.find(|(at, _)| is_faulty(*at))?;
+    let CronField { name, range } = field;
+    let mut numbers = text
+        .split(|it: char| !it.is_ascii_digit())
+        .filter_map(|number| number.parse::<u32>().ok());
+    let (least, most) = (range.start(), range.end());
+    Some(match numbers.find(|number| !range.contains(number)) {
+        Some(outside) => format!("its {name} has {outside}, but goes from {least} to {most}"),
+        None => format!("its {name} cannot be `{text}`"),
+    })
 }
 
 /// A time zone by its IANA name.

@@ -17,6 +17,7 @@ const PURE: [(&str, &[&str]); 3] = [
             "serde",
             "serde_json",
             "sha2",
+            "strsim",
             "thiserror",
             "ulid",
         ],

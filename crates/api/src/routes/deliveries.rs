@@ -29,7 +29,8 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         || get(deliveries::list),
     )
     .takes(&DELIVERIES)
-    .answers(&[(200, Json("Deliveries"))]),
+    .answers(&[(200, Json("Deliveries"))])
+    .refuses(&[404]),
     Row::post(
         "/api/deliveries",
         "create_delivery",

@@ -29,7 +29,8 @@ pub(crate) static CLOSED: &[ApiRow] = &[
         get(jobs::list)
     })
     .takes(&JOBS)
-    .answers(&[(200, Json("Jobs"))]),
+    .answers(&[(200, Json("Jobs"))])
+    .refuses(&[404]),
     Row::post(
         "/jobs",
         "create_job",
@@ -164,7 +165,8 @@ pub(crate) static CLOSED: &[ApiRow] = &[
         || get(jobs::pulls),
     )
     .takes(&PULLS)
-    .answers(&[(200, Json("Pulls"))]),
+    .answers(&[(200, Json("Pulls"))])
+    .refuses(&[404]),
     Row::get(
         "/pulls/{owner}/{name}/{number}/why",
         "why_pull",

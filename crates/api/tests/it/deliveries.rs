@@ -101,7 +101,7 @@ async fn a_delivery_is_created_shown_and_started() {
     assert_eq!(labels, [json!("#12"), json!("SHOP-7")]);
     assert_eq!(made["legal"], json!(["start", "split", "edit", "collect"]));
     let id = made["id"].as_str().unwrap();
-    for name in [id, "acme%2Fshop%2312", "ACME%2Fshop%2312"] {
+    for name in [id, "acme%2Fshop%2312", "ACME%2Fshop%2312", "latest"] {
         let shown = world.get(&format!("/api/deliveries/{name}")).await.ok(200);
         assert_eq!(shown, made, "{name}");
     }

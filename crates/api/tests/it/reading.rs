@@ -107,7 +107,14 @@ async fn the_newest_jobs_come_first_and_the_list_tells_whether_there_are_more() 
     let of_shop = vec![third.clone(), first];
     assert_eq!(list("?repo=acme/shop").await, (of_shop, false));
     assert_eq!(list("?repo=acme%2Fshop&limit=1").await, (vec![third], true));
-    assert_eq!(list("?repo=acme/none").await, (vec![], false));
+    for listed in ["jobs", "pulls", "api/deliveries"] {
+        let missing = world.get(&format!("/{listed}?repo=acme/none")).await;
+        assert_eq!(missing.code(404), "no_such_source");
+        let problem = missing.ok(404);
+        let told = (&problem["field"], &problem["detail"]);
+        let wanted = (&json!("repo"), &json!("there is no source `acme/none`"));
+        assert_eq!(told, wanted, "{listed}");
+    }
 }
 
 #[tokio::test]

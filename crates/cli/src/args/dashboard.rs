@@ -11,7 +11,7 @@ use super::value;
     after_help = "Examples:\n  gaffer dashboard\n  gaffer dashboard --open\n  gaffer dashboard --stack gaffer --url https://example.lambda-url.eu-west-1.on.aws"
 )]
 pub(crate) struct DashboardArgs {
-    /// Where `gaffer up` listens [default: http://127.0.0.1:4180], or the API of a stack.
+    /// Where `gaffer up` listens [default: as the data folder says, else http://127.0.0.1:4180], or the API of a stack.
     #[arg(long, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
     pub(crate) url: Option<Url>,
 

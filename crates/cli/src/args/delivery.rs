@@ -26,7 +26,7 @@ pub(crate) use changes::{AnalysisArgs, EditDeliveryArgs};
     after_help = "Example:\n  gaffer delivery list\n\nThe token is GAFFER_TOKEN (or JULES_API_TOKEN) in the environment, else the one that `gaffer up` made in the data folder."
 )]
 pub(crate) struct DeliveryArgs {
-    /// Where `gaffer up` listens [default: http://127.0.0.1:4180], or the API of a stack.
+    /// Where `gaffer up` listens [default: as the data folder says, else http://127.0.0.1:4180], or the API of a stack.
     #[arg(long, global = true, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
     pub(crate) url: Option<Url>,
 
@@ -35,8 +35,8 @@ pub(crate) struct DeliveryArgs {
     pub(crate) command: DeliveryCommand,
 }
 
-/// What to do with deliveries. A delivery is named by its id, by its issue or its pull request as OWNER/REPO#N, or by
-/// its job.
+/// What to do with deliveries. A delivery is named by its id, by its issue or its pull request as OWNER/REPO#N, by its
+/// job, or by `latest`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum DeliveryCommand {
     /// List deliveries, the newest first; a job that belongs to none is one, too.
@@ -54,7 +54,7 @@ pub(crate) enum DeliveryCommand {
         after_help = "Examples:\n  gaffer delivery approve acme/shop#12\n  gaffer delivery approve acme/shop#12 --sha 0123456789abcdef0123456789abcdef01234567"
     )]
     Approve {
-        /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+        /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, its job, or `latest`.
         id: DeliveryName,
         /// Only if this is the reviewed head.
         #[arg(long, value_name = "SHA")]
@@ -71,7 +71,7 @@ pub(crate) enum DeliveryCommand {
         after_help = "Example:\n  gaffer delivery reject acme/shop#12 --reason 'keep the old route'"
     )]
     Reject {
-        /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+        /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, its job, or `latest`.
         id: DeliveryName,
         /// What has to change.
         #[arg(long, value_name = "TEXT", value_parser = value::text)]
@@ -86,7 +86,7 @@ pub(crate) enum DeliveryCommand {
     /// Add a session that was begun elsewhere as a run of a delivery.
     #[command(after_help = "Example:\n  gaffer delivery collect acme/shop#12 31415926535897932384")]
     Collect {
-        /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+        /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, its job, or `latest`.
         id: DeliveryName,
         /// The session's id, as in its address on jules.google.com.
         #[arg(value_name = "SESSION")]
@@ -101,7 +101,7 @@ pub(crate) enum DeliveryCommand {
         after_help = "Examples:\n  gaffer delivery retry acme/shop#12\n  gaffer delivery retry acme/shop#12 --reason 'keep the old route'"
     )]
     Retry {
-        /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+        /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, its job, or `latest`.
         id: DeliveryName,
         /// What to do otherwise.
         #[arg(long, value_name = "TEXT", value_parser = value::text)]
@@ -118,7 +118,7 @@ pub(crate) enum DeliveryCommand {
         after_help = "Examples:\n  gaffer delivery transcript acme/shop#12\n  gaffer delivery transcript acme/shop#12 --run 0123abcd"
     )]
     Transcript {
-        /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+        /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, its job, or `latest`.
         id: DeliveryName,
         /// The id of the run, as `gaffer delivery show` lists it; the newest that has a transcript without it.
         #[arg(long, value_name = "RUN")]
@@ -140,7 +140,7 @@ pub(crate) enum DeliveryCommand {
 /// Which delivery.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct OneDelivery {
-    /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+    /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, its job, or `latest`.
     pub(crate) id: DeliveryName,
 }
 
@@ -238,7 +238,7 @@ pub(crate) struct CreateDeliveryArgs {
     after_help = "Example:\n  gaffer delivery verdict acme/shop#12 pass --sha 0123456789abcdef0123456789abcdef01234567"
 )]
 pub(crate) struct VerdictArgs {
-    /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+    /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, its job, or `latest`.
     pub(crate) id: DeliveryName,
 
     /// What it came to.
@@ -278,7 +278,7 @@ fn verdict() -> impl TypedValueParser<Value = Verdict> {
     after_help = "Examples:\n  gaffer delivery plan acme/shop#12 --file plan.md\n  gaffer delivery plan acme/shop#12 --file - --target-file src/search.rs"
 )]
 pub(crate) struct PlanArgs {
-    /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+    /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, its job, or `latest`.
     pub(crate) id: DeliveryName,
 
     /// A file with the plan; `-` is standard input.
@@ -296,7 +296,7 @@ pub(crate) struct PlanArgs {
     after_help = "Examples:\n  gaffer delivery split acme/shop#12 --part 'The search box' --part 'The index'\n  gaffer delivery split acme/shop#12 --file parts.json\n\nThe file holds a JSON list: [{\"summary\": \"The index\", \"acceptance_criteria\": [\"finds by name\"]}]"
 )]
 pub(crate) struct SplitArgs {
-    /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+    /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, its job, or `latest`.
     pub(crate) id: DeliveryName,
 
     /// What one of them is about; lines with `- [ ]` below that are its criteria. Can be given several times.
@@ -320,7 +320,7 @@ pub(crate) struct SplitArgs {
     after_help = "Examples:\n  gaffer delivery wait 0123456789ab --within 10m\n  gaffer delivery wait acme/shop#12 --until closed --within 4h"
 )]
 pub(crate) struct WaitDeliveryArgs {
-    /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+    /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, its job, or `latest`.
     pub(crate) id: DeliveryName,
 
     /// What to wait for.

@@ -6,7 +6,7 @@ use domain::pipeline::EntryPoint;
 
 use crate::args::scaffold::{CleanCommand, ExchangeCommand, ExchangeRun, LabelsCommand};
 use crate::context::CommandContext;
-use crate::error::Error;
+use crate::error::{Doing, Error};
 use crate::{render, scaffold, site};
 
 /// Runs one of the commands. Only those that change something need a Gaffer that runs.
@@ -70,7 +70,8 @@ async fn begin(
     let client = site::api_client(run.url, here).await?;
     let wanted = wanted(StartPipeline::whole(repo.clone()));
     let begun = client.start_pipeline(&wanted).await;
-    let begun = begun.with_context(|| format!("beginning a run of {repo}"))?;
+    let doing = || format!("beginning a run of {repo}");
+    let begun = begun.with_context(|| Doing::of(&repo, doing()))?;
     let within = run.wait.then_some(run.within);
     super::show_begun(&client, &begun, within, as_json).await
 }

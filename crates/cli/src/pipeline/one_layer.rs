@@ -6,6 +6,7 @@ use client::wire::{PipelineView, StartPipeline};
 
 use crate::args::scaffold::{LayerArgs, RunArgs};
 use crate::context::CommandContext;
+use crate::error::Doing;
 use crate::{scaffold, site};
 
 /// Begins the run, and waits for its end if that is wanted.
@@ -36,6 +37,7 @@ pub(super) async fn begin(
         ..StartPipeline::whole(repo.clone())
     };
     let begun = client.start_pipeline(&wanted).await;
-    let begun = begun.with_context(|| format!("running the {} of {repo}", args.layer))?;
+    let doing = || format!("running the {} of {repo}", args.layer);
+    let begun = begun.with_context(|| Doing::of(&repo, doing()))?;
     Ok((client, begun))
 }

@@ -6,6 +6,7 @@ use client::wire::StartRequirement;
 use super::show;
 use crate::args::pipeline::{OneRequirement, RequirementArgs, RequirementCommand};
 use crate::context::CommandContext;
+use crate::error::Doing;
 use crate::render::Answer;
 use crate::site;
 
@@ -20,7 +21,8 @@ pub(crate) async fn run(args: RequirementArgs, here: &CommandContext) -> Result<
         }
         RequirementCommand::Show(OneRequirement { repo, id }) => {
             let found = client.requirement(&repo, &id).await;
-            let found = found.with_context(|| format!("reading requirement {id} of {repo}"))?;
+            let doing = || format!("reading requirement {id} of {repo}");
+            let found = found.with_context(|| Doing::of(&repo, doing()).of_requirement(&id))?;
             Ok(show::requirement(&found))
         }
         RequirementCommand::Start {
@@ -29,7 +31,8 @@ pub(crate) async fn run(args: RequirementArgs, here: &CommandContext) -> Result<
         } => {
             let start = StartRequirement { keep_files };
             let begun = client.start_requirement(&repo, &id, &start).await;
-            let begun = begun.with_context(|| format!("starting requirement {id} of {repo}"))?;
+            let doing = || format!("starting requirement {id} of {repo}");
+            let begun = begun.with_context(|| Doing::of(&repo, doing()).of_requirement(&id))?;
             Ok(show::requirement(&begun))
         }
     }

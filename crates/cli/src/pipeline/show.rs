@@ -179,11 +179,11 @@ pub(super) fn requirements(listed: &Requirements) -> Answer {
     let none = "Gaffer follows no requirement of it yet.";
     let answer = Answer::new(value(listed)).table(&head, rows, none);
     let mut listed = listed.requirements.iter();
-    match listed.any(|it| is_stopped(it) || is_left(it)) {
-        true => answer.line(
-            "Some do not go on: `gaffer requirement show OWNER/REPO REQUIREMENT` says why, and what you can do.",
-        ),
-        false => answer,
+    match listed.find(|it| is_stopped(it) || is_left(it)) {
+        Some(RequirementView { repo, .. }) => answer.line(format!(
+            "Some do not go on: `gaffer requirement show {repo} REQUIREMENT` says why, and what you can do.",
+        )),
+        None => answer,
     }
 }
 

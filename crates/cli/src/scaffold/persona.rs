@@ -1,12 +1,13 @@
 //! `gaffer persona`: the personas of sprints, as the working tree has them.
 
 use ::scaffold::assets::{self, Asset};
-use ::scaffold::fault::{Fault, nearest};
+use ::scaffold::fault::Fault;
 use ::scaffold::layout::PERSONAS;
 use ::scaffold::persona::{self, PersonaFile, Personas, path_of};
 use ::scaffold::tree::Tree;
 use anyhow::{Context, Result};
 use domain::ids::PersonaName;
+use domain::nearest::nearest;
 use serde_json::{Value, json};
 
 use super::init::must_be_apart;

@@ -100,10 +100,15 @@ fn a_job_is_created_listed_shown_and_explained() {
     );
     let all = world.json(&["job", "list", "--all"]);
     assert_eq!(all, json!({ "jobs": [job], "more": false }));
-    assert_eq!(
-        world.json(&["job", "list", "--repo", "acme/other"])["jobs"],
-        json!([])
-    );
+    for listed in [&["job", "list"][..], &["delivery", "list"]] {
+        let told = world.refused(&[listed, &["--repo", "acme/other"]].concat());
+        let what = "there is no source `acme/other`";
+        assert!(told.error.contains(what), "{told:?}");
+        assert!(
+            told.next.contains("gaffer source add acme/other"),
+            "{told:?}"
+        );
+    }
     let why = world.json(&["job", "why", id]);
     assert_eq!(
         (&why["state"], &why["because"][0]["code"]),

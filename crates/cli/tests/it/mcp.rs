@@ -128,7 +128,7 @@ fn versions_are_agreed_on() {
         let mut speaker = Speaker::new(&world);
         let told = speaker.greet(asked);
         assert_eq!(told["protocolVersion"], answered, "{told}");
-        let server = json!({ "name": "zai-jules-mcp", "version": "1.0.0" });
+        let server = json!({ "name": "zai-jules-mcp", "version": env!("CARGO_PKG_VERSION") });
         assert_eq!(told["serverInfo"], server);
         assert!(told["capabilities"]["tools"].is_object(), "{told}");
         assert_eq!(speaker.ended(), "");
@@ -162,13 +162,12 @@ fn what_is_no_request_of_a_tool_is_answered_as_the_protocol_says() {
     assert_eq!(speaker.ask("ping", json!({}))["result"], json!({}));
     let unknown = speaker.ask("jules/force", json!({}));
     assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
-    let unknown = speaker.ask("tools/call", json!({ "name": "jules_force_merge" }));
+    let unknown = speaker.ask("tools/call", json!({ "name": "jules_get_jobs" }));
     assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    let told = unknown["error"]["message"].as_str().unwrap();
     assert!(
-        unknown["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("jules_merge_pr")
+        told.contains("did you mean `jules_get_job`?") && told.contains("jules_merge_pr"),
+        "{told}"
     );
     let long = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"{}"}}"#,
@@ -197,6 +196,10 @@ fn what_is_no_request_of_a_tool_is_answered_as_the_protocol_says() {
 fn whoever_does_not_greet_is_left_although_the_line_is_open() {
     let world = World::new();
     let mut speaker = Speaker::new(&world);
+    // Before the greeting a ping is answered, and any other request is refused under its id.
+    assert_eq!(speaker.ask("ping", json!({}))["result"], json!({}));
+    let early = speaker.ask("tools/list", json!({}));
+    assert_eq!(early["error"]["code"], -32602, "{early}");
     speaker.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     // Its stdin is open still.
     assert_eq!(speaker.child.wait().unwrap().code(), Some(1));

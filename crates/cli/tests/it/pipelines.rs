@@ -43,7 +43,7 @@ fn a_pipeline_is_switched_on_changed_and_off() {
     assert!(off.contains("its settings are forgotten"), "{off}");
     let refused = world.refused(&["pipeline", "start", REPO]);
     assert_eq!((refused.code.as_str(), refused.exit), ("pipeline_off", 1));
-    assert!(refused.next.contains("gaffer pipeline on"));
+    assert!(refused.next.contains("gaffer pipeline on acme/shop"));
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_requirement_that_is_not_there_is_refused_with_the_nearest() {
     let told = |refused: FailureText, said: &str| {
         assert_eq!(refused.code, "no_such_requirement");
         assert!(refused.error.ends_with(said), "{refused:?}");
-        assert!(refused.next.contains("gaffer requirement list"));
+        assert!(refused.next.contains("gaffer requirement list acme/shop"));
     };
     told(refused("show", "ab12ce"), none);
     follow(&world);
@@ -291,6 +291,8 @@ fn a_requirement_is_listed_shown_and_started() {
     assert_eq!(begun["requirement"]["keep_files"], true);
     let again = world.refused(&["requirement", "start", REPO, "ab12cd"]);
     assert_eq!((again.code.as_str(), again.exit), ("taken", 1));
+    let look = "gaffer requirement show acme/shop ab12cd";
+    assert!(again.next.contains(look), "{again:?}");
     let shown = world.run(&["requirement", "show", REPO, "ab12cd"]).ok();
     assert!(shown.stdout.contains("they stay"), "{shown:?}");
 }

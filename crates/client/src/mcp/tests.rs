@@ -298,9 +298,13 @@ fn a_toolset_is_named_or_the_names_are_told() {
     for set in Toolset::ALL {
         assert_eq!(set.name().parse(), Ok(set));
     }
-    let unknown = "merge!".parse::<Toolset>().unwrap_err();
-    let told = "there is no toolset `merge!`; there are `insight`, `inbox`, `deliveries`, `mail`, `sprint`";
-    assert_eq!(unknown.to_string(), told);
+    for (name, meant) in [("merge!", ""), ("insigt", " (did you mean `insight`?)")] {
+        let unknown = name.parse::<Toolset>().unwrap_err();
+        let told = format!(
+            "there is no toolset `{name}`{meant}; there are `insight`, `inbox`, `deliveries`, `mail`, `sprint`"
+        );
+        assert_eq!(unknown.to_string(), told);
+    }
 }
 
 /// An API where nothing comes, which holds its answers open or not.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use domain::nearest::meant;
 use domain::redact::presentable;
 
 /// How much of a wrong name is shown, in characters.
@@ -25,7 +26,7 @@ pub enum Toolset {
 
 /// A name that no toolset has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no toolset `{0}`; there are {list}", list = Toolset::names())]
+#[error("there is no toolset `{0}`{near}; there are {list}", near = Toolset::meant(.0), list = Toolset::names())]
 pub struct UnknownToolset(String);
 
 impl Toolset {
@@ -47,6 +48,10 @@ impl Toolset {
             Self::Mail => "mail",
             Self::Sprint => "sprint",
         }
+    }
+
+    fn meant(name: &str) -> String {
+        meant(name, Self::ALL.map(Self::name))
     }
 
     /// All names in one text.

@@ -379,6 +379,28 @@ fn messages_to_a_session_that_is_still_queued_are_tried_for_more_than_an_hour() 
 }
 
 #[test]
+fn only_a_write_to_github_that_waits_for_its_turn_is_postponed() {
+    let wait = Some(SignedDuration::from_secs(1));
+    let paced = Failure::new(FailureClass::Throttled, "slow").after(wait);
+    let unasked = Failure::new(FailureClass::Throttled, "slow");
+    let refused = Failure::new(FailureClass::Conflict, "no").after(wait);
+    for (action, failure, until) in [
+        (merge(), &paced, Some(at(11))),
+        (merge(), &unasked, None),
+        (merge(), &refused, None),
+        (say(), &paced, None),
+    ] {
+        let state = EffectState::Failed {
+            at: at(10),
+            attempt: 0,
+            failure: failure.clone(),
+        };
+        let effect = Effect::new(action, at(0)).with(state);
+        assert_eq!(effect.postponed_to(), until, "{effect:?}");
+    }
+}
+
+#[test]
 fn waits_that_are_asked_for_are_kept_within_a_day() {
     let wait = |asked| {
         let failure = Failure::new(FailureClass::Throttled, "slow").after(Some(asked));

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use jiff::{SignedDuration, Span, SpanRelativeTo};
 use serde::{Deserialize, Serialize};
 
+use crate::nearest::meant;
+
 /// An agent's default time to answer: a night.
 pub const AGENT_WITHIN: SignedDuration = SignedDuration::from_hours(8);
 
@@ -164,9 +166,13 @@ impl FromStr for Answer {
             None => (text, None),
         };
         let all = [Answerer::Agent, Answerer::Nudge, Answerer::Human];
-        let who = all.into_iter().find(|it| it.word() == who.trim());
+        let word = who.trim();
+        let who = all.into_iter().find(|it| it.word() == word);
         let who = who.ok_or_else(|| {
-            InvalidAnswers("`agent`, `nudge` or `human` answers, as in `agent:2h`".to_owned())
+            let near = meant(word, all.map(Answerer::word));
+            InvalidAnswers(format!(
+                "`agent`, `nudge` or `human` answers, as in `agent:2h`{near}"
+            ))
         })?;
         let within = within.map(deadline).transpose()?;
         Ok(Self { who, within })
@@ -237,6 +243,8 @@ mod tests {
         ] {
             assert!(chain(odd).is_err(), "{odd:?}");
         }
+        let told = chain(&["agnet:2h"]).unwrap_err().to_string();
+        assert!(told.ends_with("(did you mean `agent`?)"), "{told}");
     }
 
     #[test]

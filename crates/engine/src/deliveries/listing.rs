@@ -192,7 +192,24 @@ impl Lane {
 impl Backend {
     /// The newest deliveries first that are asked for, after a cursor. A job that belongs to no delivery is shown as
     /// one.
+    ///
+    /// # Errors
+    /// With [`Error::NoSuch`] if there are none and the repository that is asked about is no source.
     pub async fn list_deliveries(
+        &self,
+        asked: &DeliveryQuery,
+        after: Option<&DeliveriesCursor>,
+        limit: usize,
+    ) -> Result<DeliveryList, Error> {
+        let found = self.deliveries_after(asked, after, limit).await?;
+        if let Some(repo) = &asked.repo {
+            let is_nothing = after.is_none() && found.deliveries.is_empty() && found.next.is_none();
+            self.must_be_known(repo, is_nothing).await?;
+        }
+        Ok(found)
+    }
+
+    async fn deliveries_after(
         &self,
         asked: &DeliveryQuery,
         after: Option<&DeliveriesCursor>,

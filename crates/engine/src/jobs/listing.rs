@@ -99,7 +99,24 @@ impl JobQuery {
 
 impl Backend {
     /// The newest jobs first that are asked for, after a cursor.
+    ///
+    /// # Errors
+    /// With [`Error::NoSuch`] if there are none and the repository that is asked about is no source.
     pub async fn list_jobs(
+        &self,
+        asked: &JobQuery,
+        after: Option<&JobsCursor>,
+        limit: usize,
+    ) -> Result<JobList, Error> {
+        let found = self.jobs_after(asked, after, limit).await?;
+        if let Some(repo) = &asked.repo {
+            let is_nothing = after.is_none() && found.jobs.is_empty() && found.next.is_none();
+            self.must_be_known(repo, is_nothing).await?;
+        }
+        Ok(found)
+    }
+
+    async fn jobs_after(
         &self,
         asked: &JobQuery,
         after: Option<&JobsCursor>,

@@ -1,6 +1,7 @@
 //! Who takes part in a sprint, by the files of personas that were read.
 
 use domain::ids::{BranchName, CommitSha, PersonaName};
+use domain::nearest::meant;
 use domain::redact::presentable;
 use domain::refusal::NotNow;
 use scaffold::persona;
@@ -63,17 +64,22 @@ fn not_usable(name: &PersonaName, place: &str, read: &ReadPersonas) -> NotNow {
         let sentence = format!("the persona `{name}` {place} cannot be used: {fault}");
         return NotNow::new("faulty_persona", sentence);
     }
-    let named = shown(read.batch.iter().chain(&read.others));
-    let others = faulty(&read.faults);
-    let sentence = format!("there is no persona `{name}` {place}; there {named}{others}");
+    let known = || read.batch.iter().chain(&read.others);
+    let near = meant(name.as_str(), known().map(PersonaName::as_str));
+    let (named, others) = (shown(known()), faulty(&read.faults));
+    let sentence = format!("there is no persona `{name}` {place}{near}; there {named}{others}");
     NotNow::new("no_persona", sentence)
 }
 
 fn shown<'p>(names: impl Iterator<Item = &'p PersonaName>) -> String {
-    let names: Vec<&str> = names.map(PersonaName::as_str).take(NAMED_MAX).collect();
-    match names.is_empty() {
-        true => "are none".to_owned(),
-        false => format!("are {}", names.join(", ")),
+    let mut names: Vec<&str> = names.map(PersonaName::as_str).collect();
+    let more = names.len().saturating_sub(NAMED_MAX);
+    names.truncate(NAMED_MAX);
+    let first = names.join(", ");
+    match more {
+        _ if names.is_empty() => "are none".to_owned(),
+        0 => format!("are {first}"),
+        more => format!("are {first} and {more} more"),
     }
 }
 
@@ -135,6 +141,24 @@ mod tests {
         let told = "there is no persona `odd` on the branch `main` of acme/shop; there are curator; these files cannot be \
              used: .jules/personas/odd1/prompt.md:1: ";
         assert!(sentence.starts_with(told), "{sentence}");
+    }
+
+    #[test]
+    fn an_unknown_persona_is_refused_with_the_nearest_and_some_of_the_others() {
+        let letters = "abcdefghijk".chars();
+        let names: Vec<String> = letters.map(|letter| letter.to_string().repeat(3)).collect();
+        let names: Vec<&str> = names
+            .iter()
+            .map(String::as_str)
+            .chain(["curator"])
+            .collect();
+        let (_, sentence) = refused(&["curater"], &read(&names, 0));
+        for told in [
+            "of acme/shop (did you mean `curator`?); there are aaa, bbb, ",
+            ", jjj and 2 more",
+        ] {
+            assert!(sentence.contains(told), "{told}: {sentence}");
+        }
     }
 
     #[test]

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use domain::ids::InvalidId;
+use domain::nearest::nearest;
 use toml_edit::{Item, TableLike, Value};
 
 use super::{CronExpression, Scheduled};
-use crate::fault::{Fault, line_at, nearest, shown};
+use crate::fault::{Fault, line_at, shown};
 
 /// Keys that the origin once had, which name a limit that is Gaffer's to set.
 const REMOVED: [&str; 2] = ["parallel", "max_parallel"];

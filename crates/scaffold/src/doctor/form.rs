@@ -4,10 +4,10 @@
 //! and any other value stays as it is.
 
 use domain::ids::ArtefactId;
+use domain::nearest::meant;
 use jiff::civil::Date;
 
 use super::finding::{Report, Rule};
-use crate::fault::nearest;
 use crate::yaml::{Node, Value};
 
 /// The older name of a key and the one that the schema has.
@@ -83,13 +83,8 @@ impl Form<'_> {
                 Some(place) => self.compare(&place.node, &entry.node, &entry.key),
                 None if DROPPED.contains(&name) => {}
                 None => {
-                    let known = nearest(name, wanted.iter().map(|it| it.key.as_str()));
-                    let offer = known.map(|it| format!(", did you mean `{it}`?"));
-                    let what = format!(
-                        "the schema has no key `{}`{}",
-                        entry.key,
-                        offer.unwrap_or_default()
-                    );
+                    let offer = meant(name, wanted.iter().map(|it| it.key.as_str()));
+                    let what = format!("the schema has no key `{}`{offer}", entry.key);
                     self.report
                         .add(Rule::UnknownKey, self.file, entry.line, what);
                 }

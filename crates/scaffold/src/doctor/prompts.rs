@@ -6,6 +6,7 @@ use std::sync::Arc;
 use domain::fence::encoded_len;
 use domain::ids::{ArtefactId, BranchName, RepoName, RoleName, StreamName};
 use domain::layer::Layer;
+use domain::nearest::meant;
 
 use super::artefacts::{ArtefactKind, Artefacts};
 use super::finding::{Report, Rule};
@@ -195,7 +196,7 @@ fn older_agents(report: &mut Report, worker: &Tree, paths: &Paths) {
         for (layer, role, line) in observers.chain(decider) {
             let listed = older::listed(worker, paths, layer);
             let what = match listed.iter().find(|(name, _)| name == role) {
-                None => format!("the layer {layer} has no role `{role}`"),
+                None => no_role(layer, role, listed.iter().map(|(name, _)| name)),
                 Some((_, Some(of))) if *of != it.stream => {
                     format!("the list of the role `{role}` is of the stream `{of}`")
                 }
@@ -214,12 +215,18 @@ fn known(
     scheduled: &Scheduled,
 ) -> Option<RoleName> {
     let role = &scheduled.name;
-    if roles(target, layer).contains(role) {
+    let roles = roles(target, layer);
+    if roles.contains(role) {
         return Some(role.clone());
     }
-    let what = format!("the layer {layer} has no role `{role}`");
+    let what = no_role(layer, role, roles.iter());
     report.add(Rule::ScheduledRole, CONFIG, scheduled.line, what);
     None
+}
+
+fn no_role<'a>(layer: Layer, role: &RoleName, known: impl Iterator<Item = &'a RoleName>) -> String {
+    let offer = meant(role.as_str(), known.map(RoleName::as_str));
+    format!("the layer {layer} has no role `{role}`{offer}")
 }
 
 /// A request as the pipeline would make it, with ids that stand in for fresh ones.

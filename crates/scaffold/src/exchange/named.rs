@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use domain::nearest::nearest;
 use domain::pipeline::{FoundRequirement, MockTag};
 use domain::redact::presentable;
 
 use super::{TITLE_CHARS_MAX, requirement, trial_of};
-use crate::fault::nearest;
 use crate::layout::{Paths, stream_of};
 use crate::tree::{Tree, TreePath};
 

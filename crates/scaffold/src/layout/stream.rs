@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use domain::ids::StreamName;
+use domain::nearest::nearest;
 
 use super::{Layout, LayoutError, Paths};
-use crate::fault::nearest;
 use crate::tree::{Tree, TreePath};
 
 /// Where streams lie.

@@ -3,11 +3,12 @@
 use domain::ids::RoleName;
 use domain::job::PROMPT_BYTES_MAX;
 use domain::layer::Layer;
+use domain::nearest::nearest;
 use domain::redact::presentable;
 
 use super::Prompt;
 use super::inclusion::IncludeError;
-use crate::fault::{Fault, nearest};
+use crate::fault::Fault;
 use crate::layout::LayoutError;
 use crate::tree::TreePath;
 

@@ -144,19 +144,25 @@ fn a_change_of_clocks_leaves_no_time_of_day_out_and_repeats_none() {
 
 #[test]
 fn what_is_no_time_says_so() {
-    for bad in [
-        "",
-        "20",
-        "0 20 * *",
-        "0 0 20 * * *",
-        "0 20 * * * * 2026",
-        "60 20 * * *",
-        "0 25 * * *",
-        "0 20 * * XYZ",
-        "@reboot",
+    for (bad, told) in [
+        ("", ""),
+        ("20", ""),
+        ("0 20 * *", ""),
+        ("0 0 20 * * *", ""),
+        ("0 20 * * * * 2026", ""),
+        ("60 20 * * *", "its minute has 60, but goes from 0 to 59"),
+        ("0 25 * * *", "its hour has 25, but goes from 0 to 23"),
+        (
+            "0 20 1-32 * *",
+            "its day of the month has 32, but goes from 1 to 31",
+        ),
+        ("0 20 * 0 *", "its month has 0, but goes from 1 to 12"),
+        ("0 20 * * XYZ", "its day of the week cannot be `XYZ`"),
+        ("@reboot", ""),
     ] {
         let why = cron(bad).unwrap_err();
         assert!(why.contains("five fields"), "{bad}: {why}");
+        assert!(why.ends_with(told), "{bad}: {why}");
         assert!(!why.ends_with('.'), "{bad}: {why}");
     }
     let never = cron("0 0 30 2 *").unwrap_err();

@@ -69,7 +69,7 @@ async fn a_person_has_a_requirement_removed_with_its_events() {
     assert!(started.is_err_and(|error| error.to_string().contains("has no file any more")));
     let again = removed(&world, path).await;
     let gone = format!(
-        "clean failed (`{path}` is not there: `gaffer exchange inspect` lists the requirements)"
+        "clean failed (Nothing is removed, since `{path}` is not there: `gaffer exchange inspect` lists the requirements)"
     );
     assert_eq!(again, [gone]);
     for outside in [".jlo/config.toml", "src/lib.rs", ".jules/JULES.md"] {

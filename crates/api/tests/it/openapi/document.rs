@@ -14,7 +14,7 @@ use super::schemas::{Schemas, named};
 use super::spellings;
 
 /// The document's introduction.
-const ABOUT: &str = "The API of a running Gaffer: hand work to Jules, look at it, answer it, and be woken.\n\nA job is named by its id or the first 4 or more characters of that, by the id of a session of its, by its pull request as `owner/name#number` (in a path as `owner%2Fname%23number`), or by `latest`. Orders about a job have two spellings, `/jobs/{job}:say` and `/jobs/{job}/messages`, which are the same. Requests refuse fields that they do not know, except in what others make up; answers may gain fields at any time. A delivery is named by its id, by its issue or its pull request as `owner/name#number`, or by its job; a job that belongs to none is shown as one under the job's id. Every answer carries `x-request-id`.";
+const ABOUT: &str = "The API of a running Gaffer: hand work to Jules, look at it, answer it, and be woken.\n\nA job is named by its id or the first 4 or more characters of that, by the id of a session of its, by its pull request as `owner/name#number` (in a path as `owner%2Fname%23number`), or by `latest`. Orders about a job have two spellings, `/jobs/{job}:say` and `/jobs/{job}/messages`, which are the same. Requests refuse fields that they do not know, except in what others make up; answers may gain fields at any time. A delivery is named by its id, by its issue or its pull request as `owner/name#number`, by its job, or by `latest`; a job that belongs to none is shown as one under the job's id. Every answer carries `x-request-id`.";
 
 /// The whole document.
 pub(super) fn derived() -> Value {

@@ -16,7 +16,7 @@ use crate::args::value;
     after_help = "Examples:\n  gaffer delivery edit acme/shop#12 --priority 9\n  gaffer delivery edit acme/shop#12 --summary 'Add a search box' --criterion 'finds by name'"
 )]
 pub(crate) struct EditDeliveryArgs {
-    /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+    /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, its job, or `latest`.
     pub(crate) id: DeliveryName,
 
     /// What it is about, in one line.
@@ -42,7 +42,7 @@ pub(crate) struct EditDeliveryArgs {
     after_help = "Example:\n  gaffer delivery analysis acme/shop#12 --text 'the index is built twice' --suggestion 'build it once, in src/index.rs'"
 )]
 pub(crate) struct AnalysisArgs {
-    /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, or its job.
+    /// Which delivery: its id, OWNER/REPO#N of its issue or pull request, its job, or `latest`.
     pub(crate) id: DeliveryName,
 
     /// What was found out.

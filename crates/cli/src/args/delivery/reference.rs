@@ -2,11 +2,18 @@
 
 use client::wire::RefRequest;
 use domain::delivery::{RefRole, RefType};
+use domain::nearest::meant;
 use domain::web_page::WebPage;
 use serde_json::Value;
 
 /// How a reference is written.
 const FORM: &str = "a reference is ROLE:TYPE:LABEL, with the address of its page after a space, for example `trigger:jira:SHOP-7 https://jira.example.com/SHOP-7`";
+
+/// What something can be to a delivery.
+const ROLES: [&str; 3] = ["trigger", "output", "parent"];
+
+/// What a delivery can refer to.
+const TYPES: [&str; 6] = ["jira", "verbal", "pr", "commit", "repo", "github_issue"];
 
 /// A reference as ROLE:TYPE:LABEL, with the address of its page after a space if it has one.
 pub(crate) fn reference(text: &str) -> Result<RefRequest, String> {
@@ -23,12 +30,18 @@ pub(crate) fn reference(text: &str) -> Result<RefRequest, String> {
     }
     let page = page.map(|page| WebPage::try_from(page.to_owned()));
     Ok(RefRequest {
-        role: self::role(role).ok_or("a role is `trigger`, `output` or `parent`")?,
-        kind: self::kind(kind)
-            .ok_or("a type is `jira`, `verbal`, `pr`, `commit`, `repo` or `github_issue`")?,
+        role: self::role(role).ok_or_else(|| none_of(role, "role", &ROLES))?,
+        kind: self::kind(kind).ok_or_else(|| none_of(kind, "type", &TYPES))?,
         label: label.trim().to_owned(),
         url: page.transpose().map_err(|odd| odd.to_string())?,
     })
+}
+
+/// Why a word is none of these, with the nearest of them.
+fn none_of(word: &str, what: &str, words: &[&str]) -> String {
+    let near = meant(word, words.iter().copied());
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    format!("a {what} is one of {}{near}", quoted.join(", "))
 }
 
 fn is_address(word: &str) -> bool {
@@ -67,7 +80,9 @@ mod tests {
                 "ROLE:TYPE:LABEL",
             ),
             ("cause:jira:SHOP-7", "a role is"),
+            ("triger:jira:SHOP-7", "did you mean `trigger`?"),
             ("trigger:ticket:SHOP-7", "a type is"),
+            ("trigger:jirra:SHOP-7", "did you mean `jira`?"),
             (
                 "trigger:jira:SHOP-7 https://kim@jira.example.com",
                 "no address",

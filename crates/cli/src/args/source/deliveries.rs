@@ -5,6 +5,7 @@ use domain::delivery::{
     Checkpoints, CheckpointsBy, Deploy, Endpoint, IntakeLabel, Observe, OddPhase, Phase, PlanBy,
     ROUNDS_MAX, ReviewBy,
 };
+use domain::nearest::meant;
 
 use crate::args::value::{self, Word};
 
@@ -25,7 +26,7 @@ pub(crate) struct DeliveryRuleArgs {
 
     /// The last phase before a delivery closes: `plan`, `implement`, `review`, `verify` (merged), `deploy` or
     /// `observe` [at first: deploy].
-    #[arg(long, value_name = "PHASE")]
+    #[arg(long, value_name = "PHASE", value_parser = endpoint)]
     pub(crate) endpoint: Option<Endpoint>,
 
     /// A phase after which a person is awaited: `plan`, `implement` or `review`. Can be given several times; replaces
@@ -72,11 +73,23 @@ pub(crate) struct DeliveryRuleArgs {
     pub(crate) issue_comment: Option<bool>,
 }
 
+/// A phase that can be a delivery's last.
+fn endpoint(word: &str) -> Result<Endpoint, String> {
+    let read = word.parse::<Endpoint>();
+    read.map_err(|odd| with_nearest(odd, word, |phase| Endpoint::try_from(phase).is_ok()))
+}
+
 /// A phase after which a person can be awaited.
-fn checkpoint(word: &str) -> Result<Phase, OddPhase> {
-    let phase = Phase::from_word(word).ok_or(OddPhase::Checkpoint)?;
-    Checkpoints::at(&[phase])?;
-    Ok(phase)
+fn checkpoint(word: &str) -> Result<Phase, String> {
+    let can_be = |phase: Phase| Checkpoints::at(&[phase]).is_ok();
+    let phase = Phase::from_word(word).filter(|phase| can_be(*phase));
+    phase.ok_or_else(|| with_nearest(OddPhase::Checkpoint, word, can_be))
+}
+
+/// Why a word is no phase, with the nearest one that can be named there.
+fn with_nearest(odd: OddPhase, word: &str, can_be: impl Fn(Phase) -> bool) -> String {
+    let phases = Phase::ALL.into_iter().filter(|phase| can_be(*phase));
+    format!("{odd}{}", meant(word, phases.map(Phase::word)))
 }
 
 /// Who can act at checkpoints.

@@ -108,6 +108,9 @@ fn what_only_observes_says_so_and_what_it_held_goes_on_at_once() {
     assert!(said.contains("observes only"), "{said}");
     let shown = stage.world.json(&["job", "show", &job, "--url", &url]);
     assert_eq!(shown["job"]["waits_for"]["for"], "observe_only", "{shown}");
+    // Without an address the one that it noted down in its folder is asked.
+    let found = stage.world.json(&["job", "show", &job]);
+    assert_eq!(found["job"]["job_id"], shown["job"]["job_id"]);
     let doctor = stage.world.run(&["doctor"]);
     assert!(doctor.stdout.contains("observe_only"), "{doctor:?}");
     assert_eq!(process.stop(), Some(0));

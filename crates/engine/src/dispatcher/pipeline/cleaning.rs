@@ -32,7 +32,7 @@ impl Dispatcher {
         };
         let trees = self.trees_of(&pipeline.repo, &shas, cache).await?;
         if let Err(why) = named(trees, path) {
-            return Ok(Plan::Fail(why));
+            return Ok(Plan::Fail(format!("Nothing is removed, since {why}")));
         }
         let job = JobId::of_pipeline(&pipeline.id, "remove", self.backend.now());
         let member = Member {

@@ -85,12 +85,16 @@ fn an_id_is_one_artefacts_in_all_streams() {
 
 #[test]
 fn a_role_of_a_stream_has_to_be_there() {
-    let settings = SETTINGS.replace("qa", "nobody");
-    let found = with_stream().with(CONFIG, &settings).examine();
-    let [found] = &found[..] else {
-        panic!("{found:?}")
-    };
-    assert_eq!(found.rule, Rule::ScheduledRole);
+    for (role, offer) in [("nobody", ""), ("taxonmy", " (did you mean `taxonomy`?)")] {
+        let settings = SETTINGS.replace("qa", role);
+        let found = with_stream().with(CONFIG, &settings).examine();
+        let [found] = &found[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(found.rule, Rule::ScheduledRole);
+        let what = format!("the layer observers has no role `{role}`{offer}");
+        assert_eq!(found.what, what);
+    }
 }
 
 #[test]

@@ -123,7 +123,7 @@ pub(crate) async fn mailbox(
     let page = api.backend.inbox_of(&repo, &persona, &query).await?;
     Ok(Json(Mailbox {
         persona,
-        messages: page.messages.into_iter().map(MailMessage::from).collect(),
+        messages: page.messages,
         more: page.more,
     }))
 }
@@ -183,7 +183,7 @@ pub(crate) async fn show(
     } = named(path)?;
     who.must_have_mailbox(&persona)?;
     let found = api.backend.mail_message(&repo, message, &persona).await?;
-    Ok(Json(found.into()))
+    Ok(Json(found))
 }
 
 /// `POST …/read`.
@@ -250,7 +250,7 @@ async fn carry_out(
     reach::must_reach(api, who, &repo).await?;
     let (which, actor) = ((message, &persona), who.mail_actor());
     let message = api.backend.order_mail(&repo, which, &order, &actor).await?;
-    Ok(Json(message.into()))
+    Ok(Json(message))
 }
 
 /// `GET /api/mail/{owner}/{name}/log`.
@@ -291,12 +291,7 @@ pub(crate) async fn verify(
     Extension(who): Extension<AuthenticatedCaller>,
 ) -> Result<Json<MailVerified>, Refused> {
     let repo = whole(&who, path)?;
-    let verified = api.backend.verify_mail(&repo).await?;
-    Ok(Json(MailVerified {
-        faults: verified.faults,
-        events: verified.events,
-        pages: verified.pages,
-    }))
+    Ok(Json(api.backend.verify_mail(&repo).await?))
 }
 
 /// `POST /api/mail/{owner}/{name}/rebuild`.
@@ -340,10 +335,7 @@ pub(crate) async fn import(
     reach::must_reach(&api, &who, &repo).await?;
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let imported = api.backend.import_mail(&repo, text.as_bytes()).await?;
-    Ok(Json(MailImported {
-        added: imported.added as u64,
-        already_there: imported.there as u64,
-    }))
+    Ok(Json(imported))
 }
 
 /// The repository of a path, for a caller that may see all of its mail.

@@ -2,15 +2,14 @@
 //! secret.
 
 use client::wire::{
-    AsRead, CheckView, Ended, JobView, OrderView, PlanStepView, PlannedStep, PromptSource,
-    PullView, Reason, Waiting, WaitsFor, Why,
+    CheckView, Ended, JobView, OrderView, PlanStepView, PromptSource, PullView, Reason, Waiting,
+    WaitsFor, Why,
 };
 use domain::facts::Check;
 use domain::ids::PullRef;
 use domain::job::{Attention, EndReason, Ending, Job, OrderRecord, Phase, Watch, answered_at};
 use domain::merge::{self, Judgement};
 use domain::pipeline::{Part, PartWork};
-use domain::reasoned;
 use domain::redact::presentable;
 use domain::session::Plan;
 use domain::web_page::WebPage;
@@ -42,10 +41,10 @@ pub(crate) async fn job_view(api: &ApiInner, job: &Job) -> Result<JobView, Refus
 
 /// The same for one of several jobs: shared inputs are read once.
 pub(crate) async fn among(waits: &mut Waits<'_>, job: &Job) -> Result<JobView, Refused> {
-    let (waits_for, read) = waits.as_read(job).await?;
+    let (waits_for, as_read) = waits.as_read(job).await?;
     Ok(JobView {
         waits_for: waits_for.into(),
-        as_read: read.map(as_read),
+        as_read,
         ..shown(job)
     })
 }
@@ -103,7 +102,7 @@ pub(crate) fn pull(tracked: &TrackedPull, now: Timestamp) -> PullView {
         state: engine::why::pull_state_of(pull).to_owned(),
         head: pull.head.as_ref().map(|head| head.sha.clone()),
         since: pull.since,
-        as_read: engine::why::AsRead::from_tracked(tracked, now).map(as_read),
+        as_read: tracked.as_read(now),
     }
 }
 
@@ -125,13 +124,6 @@ fn prompt_source(part: &Part) -> Option<PromptSource> {
         included: agent.included.len(),
         skipped: agent.skipped.len(),
     })
-}
-
-fn as_read(read: engine::why::AsRead) -> AsRead {
-    AsRead {
-        at: read.at,
-        sentence: read.sentence,
-    }
 }
 
 fn given(given: &OrderRecord) -> OrderView {
@@ -232,19 +224,11 @@ pub(crate) fn why(why: engine::why::Why) -> Why {
         pull_request: why.pull,
         state: why.state,
         waits_for: why.waits_for.map(Into::into),
-        as_read: why.as_read.map(as_read),
+        as_read: why.as_read,
         because: why.because,
-        then: why.then.into_iter().map(planned).collect(),
+        then: why.then,
         next: why.next.iter().map(next::shown).collect(),
         next_look: why.next_look,
-    }
-}
-
-/// The wire form of what will be done.
-pub(crate) fn planned(planned: engine::why::Planned) -> PlannedStep {
-    PlannedStep {
-        at: planned.at,
-        sentence: reasoned::shown(&planned.sentence),
     }
 }
 

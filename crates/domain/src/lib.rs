@@ -73,6 +73,7 @@ pub mod webhook_activity;
 pub mod conversation;
 pub mod doctor;
 pub mod status;
+pub mod why;
 
 #[cfg(feature = "schema")]
 pub mod schema;

@@ -16,6 +16,7 @@ pub use log::{Fault, FaultKind, Line, Log, Seal};
 pub use mend::{Imported, Mended, imported, in_order, rebuild, restore, wrong_in_export};
 pub use outgoing::{HUMAN, NotSent, Outgoing, Recipient, TEAM_MAX};
 pub use page::{BadPage, PAGE_EVENTS, Page, chain, compare, unsealed};
+pub use report::{MailImported, MailStats, MailVerified};
 
 mod counters;
 mod folded;
@@ -24,6 +25,7 @@ mod log;
 mod mend;
 mod outgoing;
 mod page;
+mod report;
 
 /// Most attachments of a message.
 pub const ATTACHMENTS_MAX: usize = 10;

@@ -33,7 +33,7 @@ impl Reasoned {
 }
 
 /// A sentence as it is shown: times to the second, nothing that looks like a secret, and not too long.
-pub fn shown(sentence: &str) -> String {
+pub(crate) fn shown(sentence: &str) -> String {
     presentable(&to_the_second(sentence), SENTENCE_CHARS_MAX)
 }
 

@@ -20,7 +20,6 @@ use crate::save::EventRoute;
 use crate::store::Versioned;
 
 pub use sending::{IdempotentMail, SentMail};
-pub use whole::{MailImported, MailVerified};
 
 /// Most messages that one reading of a mailbox answers.
 pub const INBOX_MAX: usize = 100;

@@ -7,6 +7,7 @@ use domain::github_access::{GitHubBudget, GitHubUsage};
 use domain::ids::{AgentName, EffectId, InstallationId};
 use domain::pull::Pull;
 use domain::wake::{Channel, Notify, Resume};
+use domain::why::AsRead;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -147,6 +148,17 @@ pub struct TrackedPull {
     /// Why it could not be read since; none once it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<UnreadPull>,
+}
+
+impl TrackedPull {
+    /// Its age where it is judged and not over; nothing else that is shown of one changes on GitHub.
+    pub fn as_read(&self, now: Timestamp) -> Option<AsRead> {
+        let pull = &self.pull;
+        let at = self
+            .read_at
+            .filter(|_| pull.verdict.is_some() && !pull.is_settled())?;
+        Some(AsRead::new(at, now))
+    }
 }
 
 /// Why a pull request could not be read, or not judged by what was read.

@@ -8,10 +8,10 @@ use domain::governor::{self, Admission, DAILY_QUOTA};
 use domain::ids::{AccountName, AgentName, RepoName};
 use domain::job::{self, Job, Pause, Phase, WaitReason, WaitsFor};
 use domain::pull::Pull;
+use domain::why::AsRead;
 
 use crate::backend::{Backend, Error};
 use crate::keys;
-use crate::why::AsRead;
 
 /// Why nothing is written while a process only observes.
 pub(crate) const OBSERVES: &str =
@@ -65,7 +65,7 @@ impl<'a> Waits<'a> {
             .await?;
         let waits = self.by_delivery(job, waits).await?;
         let now = self.backend.now();
-        Ok((waits, tracked.and_then(|it| AsRead::from_tracked(&it, now))))
+        Ok((waits, tracked.and_then(|it| it.as_read(now))))
     }
 
     /// The same of a job whose pull request was read before.

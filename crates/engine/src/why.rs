@@ -6,7 +6,6 @@ mod job;
 mod pipeline;
 mod polls;
 mod pull;
-mod sentences;
 mod sprint;
 #[cfg(test)]
 mod tests;
@@ -21,6 +20,7 @@ use domain::job::{Job, Phase, WaitsFor};
 use domain::policy::Timing;
 use domain::pull::Pull;
 use domain::reasoned::Reasoned;
+use domain::why::{AsRead, PlannedStep};
 use jiff::Timestamp;
 
 use crate::backend::{Backend, Error};
@@ -32,7 +32,6 @@ use crate::waits::OBSERVES;
 pub use pipeline::{PipelineWhy, StepWhy};
 pub(crate) use pull::reasons as pull_reasons;
 pub use pull::state_of as pull_state_of;
-pub use sentences::{AsRead, Planned, read_again};
 pub use sprint::{MemberWhy, SprintWhy};
 
 /// Why a job or a pull request does not move.
@@ -53,7 +52,7 @@ pub struct Why {
     /// The checks of its head, as they were when that was judged.
     pub checks: Vec<Check>,
     /// What will be done, the soonest first.
-    pub then: Vec<Planned>,
+    pub then: Vec<PlannedStep>,
     /// Advice: orders that would be accepted now.
     pub next: Vec<Next>,
     /// The latest time of its next check.
@@ -65,7 +64,7 @@ pub struct Why {
 struct WhySubject {
     because: Vec<Reasoned>,
     checks: Vec<Check>,
-    then: Vec<Planned>,
+    then: Vec<PlannedStep>,
     next: Vec<Next>,
     as_read: Option<AsRead>,
     /// Whether nothing may be written outside just now.
@@ -77,11 +76,9 @@ impl WhySubject {
         self.because.push(Reasoned::new(code, sentence.as_ref()));
     }
 
-    fn then(&mut self, at: impl Into<Option<Timestamp>>, sentence: impl Into<String>) {
-        self.then.push(Planned {
-            at: at.into(),
-            sentence: sentence.into(),
-        });
+    fn then(&mut self, at: impl Into<Option<Timestamp>>, sentence: impl AsRef<str>) {
+        self.then
+            .push(PlannedStep::new(at.into(), sentence.as_ref()));
     }
 
     /// Actions with a time come first, the soonest first.
@@ -93,7 +90,7 @@ impl WhySubject {
     ) -> Why {
         if self.then.iter().all(|planned| planned.at.is_none()) {
             let who = waits_for.as_ref().map(|waits| waits.who);
-            self.then.extend(read_again(who, next_look));
+            self.then.extend(PlannedStep::read_again(who, next_look));
         }
         self.then
             .sort_by_key(|planned| (planned.at.is_none(), planned.at));

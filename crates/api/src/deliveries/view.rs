@@ -16,7 +16,6 @@ use domain::policy::Timing;
 use domain::redact::presentable;
 use domain::token::Scope;
 use engine::deliveries::DeliveryShown;
-use engine::why::read_again;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -141,17 +140,15 @@ pub(crate) async fn why(
     if why.then.is_empty() && !delivery.is_terminal() {
         let at = api.backend.delivery_due(&delivery.id).await?;
         why.then
-            .extend(read_again(Some(shown.waits_for.who), at).map(view::planned));
+            .extend(PlannedStep::read_again(Some(shown.waits_for.who), at));
     }
     Ok(why)
 }
 
 /// When its phase fails, because its session ended without a result.
 fn result_due(delivery: &Delivery) -> Option<PlannedStep> {
-    delivery::result_due(delivery).map(|at| PlannedStep {
-        at: Some(at),
-        sentence: "If nothing has come of its session by then, the phase fails.".to_owned(),
-    })
+    let sentence = "If nothing has come of its session by then, the phase fails.";
+    delivery::result_due(delivery).map(|at| PlannedStep::new(Some(at), sentence))
 }
 
 fn is_no_order(next: &Next) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
-use client::wire::{MailMessage, SendMail, TagMail};
+use client::wire::{SendMail, TagMail};
 use client::{Client, MailOrder};
 use domain::ids::{MessageId, PersonaName, RepoName};
 use domain::mail::{Counts, Log, Mail, Message, Seal, in_order, wrong_in_export};
@@ -117,7 +117,7 @@ impl Remote {
             let part = self.client.mailbox(&self.repo, persona, unread, after);
             let part = part.await?;
             after = part.messages.last().map(|last| last.message_id);
-            found.extend(part.messages.into_iter().map(Message::from));
+            found.extend(part.messages);
             if !part.more {
                 return Ok(found);
             }
@@ -155,12 +155,7 @@ impl Remote {
     }
 
     async fn counts(&self) -> Result<BTreeMap<PersonaName, Counts>> {
-        let stats = self.client.mail_stats(&self.repo).await?;
-        let named = stats.personas.into_iter().map(|(name, counts)| {
-            let name = name.parse().context("reading the name of a persona")?;
-            Ok((name, counts.into()))
-        });
-        named.collect()
+        Ok(self.client.mail_stats(&self.repo).await?.personas)
     }
 
     /// All lines of the log, each with its line break.
@@ -260,7 +255,7 @@ fn whole(text: &str) -> Result<Log<'_>> {
 
 /// A message that is not in this mailbox is refused in the words that the file has for it.
 fn found_or_refused(
-    found: Result<MailMessage, client::Error>,
+    found: Result<Message, client::Error>,
     message: MessageId,
     persona: &PersonaName,
 ) -> Result<Message> {
@@ -269,7 +264,7 @@ fn found_or_refused(
             let persona = persona.clone();
             Err(super::no_such(domain::mail::NoSuchMessage { message, persona }).into())
         }
-        found => Ok(found?.into()),
+        found => Ok(found?),
     }
 }
 

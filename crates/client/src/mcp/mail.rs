@@ -245,7 +245,7 @@ mod tests {
             body: body.to_owned(),
             attachments: vec!["https://github.com/acme/shop/pull/1.patch".to_owned()],
             read_at: None,
-            tags: vec!["needs-action".parse().unwrap()],
+            tags: ["needs-action".parse::<MailTag>().unwrap()].into(),
             trashed: false,
         }
     }

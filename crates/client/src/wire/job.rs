@@ -13,6 +13,8 @@ use serde_json::{Map, Value};
 
 use super::{Constraints, form};
 
+pub use domain::why::AsRead;
+
 /// `POST /jobs`: a piece of work for Jules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -152,16 +154,6 @@ pub struct OrderView {
     /// When.
     #[schemars(with = "form::Moment")]
     pub at: Timestamp,
-}
-
-/// Age of what is shown of a pull request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct AsRead {
-    /// When it was read on GitHub.
-    #[schemars(with = "form::Moment")]
-    pub at: Timestamp,
-    /// How long ago that is, as a sentence.
-    pub sentence: String,
 }
 
 /// Who must act before a job goes on. Every surface says the same.

@@ -9,6 +9,8 @@ use super::form;
 use super::job::{AsRead, WaitsFor};
 use super::problem::{Next, Reason};
 
+pub use domain::why::PlannedStep;
+
 /// `GET /jobs/{id}/why` and `GET /pulls/{owner}/{name}/{number}/why`: why it does not move, and what will be done when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Why {
@@ -49,16 +51,6 @@ pub struct CheckView {
     /// Its page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-}
-
-/// A planned action.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct PlannedStep {
-    /// When; absent if that depends on others.
-    #[schemars(with = "Option<form::Moment>")]
-    pub at: Option<Timestamp>,
-    /// What, as a sentence.
-    pub sentence: String,
 }
 
 /// `GET /healthz`: the process answers.

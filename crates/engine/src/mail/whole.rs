@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::fence::encoded_len;
 use domain::ids::RepoName;
 use domain::mail::{
-    self, Counters, Fault, FaultKind, LINE_BYTES_MAX, Log, Message, PERSONAS_MAX, Page,
+    self, Counters, Fault, FaultKind, LINE_BYTES_MAX, Log, MailImported, MailVerified, Message,
+    PERSONAS_MAX, Page,
 };
 use domain::policy::Source;
 use domain::refusal::NotNow;
@@ -17,26 +18,6 @@ use crate::store::{Versioned, decode};
 
 /// Most rows of one commit: each has up to 64 KB.
 const ROWS_AT_ONCE: usize = 40;
-
-/// Everything that is wrong with the mail of a repository, and how much there is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MailVerified {
-    /// What is wrong.
-    pub faults: Vec<String>,
-    /// Events in the log.
-    pub events: u64,
-    /// Sealed pages.
-    pub pages: u64,
-}
-
-/// What an import added.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MailImported {
-    /// Events that were added.
-    pub added: usize,
-    /// Events that were there already.
-    pub there: usize,
-}
 
 /// All of the mail of a repository.
 struct Whole {
@@ -177,7 +158,10 @@ impl Backend {
     /// way, the same import goes on with the rest.
     pub async fn import_mail(&self, repo: &RepoName, other: &[u8]) -> Result<MailImported, Error> {
         self.must::<Source>(repo).await?;
-        let mut done = MailImported { added: 0, there: 0 };
+        let mut done = MailImported {
+            added: 0,
+            already_there: 0,
+        };
         let outcome = self.import_all(repo, other, &mut done).await;
         if outcome.is_err() && done.added > 0 {
             // What was added belongs into mailboxes; numbers that are left out come with the rest of the import.
@@ -223,7 +207,7 @@ impl Backend {
         let all = [text.as_bytes(), &imported.text].concat();
         let log = Log::read(&all, &value.seal());
         fits(&log)?;
-        done.there = imported.there.saturating_sub(done.added);
+        done.already_there = (imported.there as u64).saturating_sub(done.added);
         let new = String::from_utf8_lossy(&imported.text);
         let lines: Vec<&str> = new.lines().collect();
         let mut counters = value;
@@ -241,7 +225,7 @@ impl Backend {
             if !self.try_commit(unit).await? {
                 return Ok(false);
             }
-            done.added += some.len();
+            done.added += some.len() as u64;
         }
         Ok(true)
     }

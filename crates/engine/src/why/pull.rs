@@ -11,7 +11,7 @@ use domain::policy::{Policy, Timing};
 use domain::pull::{Pull, PullPhase, REOPEN_WAIT, tells_of_checks_at, tells_session};
 use jiff::Timestamp;
 
-use super::{AsRead, WhySubject};
+use super::WhySubject;
 use crate::backend::{Backend, Error};
 use crate::keys;
 use crate::settings::TrackedPull;
@@ -45,7 +45,7 @@ impl Backend {
         tracked: &TrackedPull,
     ) -> Result<(), Error> {
         let pull = &tracked.pull;
-        found.as_read = AsRead::from_tracked(tracked, self.now());
+        found.as_read = tracked.as_read(self.now());
         if let Some(verdict) = &pull.verdict {
             found.checks.clone_from(&verdict.checks);
         }

@@ -58,6 +58,15 @@ fn a_reading_alone_is_planned_only_where_it_can_move_something() {
     }
 }
 
+#[test]
+fn the_next_poll_is_known_by_its_sentence() {
+    for poll in polls::POLLS {
+        let mut found = WhySubject::default();
+        found.then(at(5), poll);
+        assert_eq!(found.then[0].sentence, poll);
+    }
+}
+
 /// A pull request that was judged with these reasons.
 fn pulled(reasons: &[Reason]) -> TrackedPull {
     let reference: PullRef = "acme/shop#7".parse().unwrap();

@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use domain::mail::{Outgoing, Recipient};
+use domain::mail::{MailImported, Outgoing, Recipient};
 use engine::jobs::IdempotencyKey;
 use engine::keys;
-use engine::mail::MailImported;
 use engine::ports::{
     CommitError, DueRow, Expect, Key, Page, PageToken, Record, Records, RecordsError, Write,
 };
@@ -290,12 +289,12 @@ async fn what_was_exported_is_imported_whole_and_once() {
     let import = async |text: &str| world.backend.import_mail(&other, text.as_bytes()).await;
     let all = MailImported {
         added: 51,
-        there: 0,
+        already_there: 0,
     };
     assert_eq!(import(&export).await.unwrap(), all);
     let none = MailImported {
         added: 0,
-        there: 51,
+        already_there: 51,
     };
     assert_eq!(import(&export).await.unwrap(), none);
     let verified = world.backend.verify_mail(&other).await.unwrap();
@@ -309,7 +308,7 @@ async fn what_was_exported_is_imported_whole_and_once() {
     let more = lines(&world).await.join("\n") + "\n";
     let one = MailImported {
         added: 1,
-        there: 51,
+        already_there: 51,
     };
     assert_eq!(import(&more).await.unwrap(), one);
     for wrong in ["x\n".to_owned(), more.replace("01", "02")] {
@@ -342,7 +341,7 @@ async fn what_is_sent_within_an_import_gets_a_number_above_it() {
     assert_eq!(sent["sent"][0]["message_id"], 51);
     let rest = MailImported {
         added: 10,
-        there: 40,
+        already_there: 40,
     };
     assert_eq!(import().await.unwrap(), rest);
     assert_eq!(count().await, 51);

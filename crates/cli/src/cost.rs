@@ -50,22 +50,8 @@ pub(crate) async fn run(args: CostArgs, here: &CommandContext) -> Result<Answer>
         .await
         .context("reading what was spent")?;
     let prices = Prices::known().context("reading the price file")?;
-    let (mut rows, mut roles, mut total) = (Vec::new(), Vec::new(), 0.0);
-    for role in ROLES {
-        let usage = site.backend.store.usage(role).await;
-        let usage = usage.context("reading what was used")?.value;
-        let used = usage.total();
-        let dollars = prices.cost_of(&used);
-        total += dollars;
-        if !usage.days.is_empty() {
-            rows.push(row(role, &used, dollars));
-        }
-        roles.push(RoleCost {
-            role,
-            days: usage.days,
-            dollars,
-        });
-    }
+    let (rows, roles) = by_role(&site.backend, &prices).await?;
+    let total: f64 = roles.iter().map(|role| role.dollars).sum();
     let status = site.backend.status().await;
     let status = status.context("reading what is left")?;
     let accounts = polled(&site.backend, status.accounts).await?;
@@ -104,6 +90,26 @@ pub(crate) async fn run(args: CostArgs, here: &CommandContext) -> Result<Answer>
         .table(&["a month", "dollars"], fixed, none)
         .line("");
     Ok(with_plans(answer, &accounts))
+}
+
+/// What each role has used, as rows for people and as it is answered.
+async fn by_role(backend: &Backend, prices: &Prices) -> Result<(Vec<Vec<String>>, Vec<RoleCost>)> {
+    let (mut rows, mut roles) = (Vec::new(), Vec::new());
+    for role in ROLES {
+        let usage = backend.store.usage(role).await;
+        let usage = usage.context("reading what was used")?.value;
+        let used = usage.total();
+        let dollars = prices.cost_of(&used);
+        if !usage.days.is_empty() {
+            rows.push(row(role, &used, dollars));
+        }
+        roles.push(RoleCost {
+            role,
+            days: usage.days,
+            dollars,
+        });
+    }
+    Ok((rows, roles))
 }
 
 /// What is left of the plans; a Gaffer on one's own machine uses nothing of AWS.

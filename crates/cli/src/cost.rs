@@ -50,7 +50,7 @@ pub(crate) async fn run(args: CostArgs, here: &CommandContext) -> Result<Answer>
         .await
         .context("reading what was spent")?;
     let prices = Prices::known().context("reading the price file")?;
-    let (rows, roles) = by_role(&site.backend, &prices).await?;
+    let (rows, roles) = by_role(&site.backend, prices).await?;
     let total: f64 = roles.iter().map(|role| role.dollars).sum();
     let status = site.backend.status().await;
     let status = status.context("reading what is left")?;

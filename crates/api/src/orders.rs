@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use axum::{Extension, Json};
-use client::wire::{ApproveRequest, CancelRequest, IDEMPOTENCY_KEY, Message, RetryRequest};
+use client::wire::{ApproveRequest, CancelRequest, IDEMPOTENCY_KEY, ReceivedMessage, RetryRequest};
 use domain::effect::Action;
 use domain::redact::presentable;
 use sha2::{Digest, Sha256};
@@ -86,7 +86,7 @@ async fn say(
     api: &ApiInner,
     name: &str,
     who: &AuthenticatedCaller,
-    message: &Message,
+    message: &ReceivedMessage,
     key: Option<&str>,
 ) -> Result<Response, Refused> {
     let named = api.backend.find(name).await?.by(who.who(None));

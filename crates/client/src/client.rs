@@ -18,8 +18,8 @@ use crate::error::Error;
 use crate::wire::{
     Acknowledge, Acknowledged, AdoptRequest, ApproveRequest, CancelRequest, CreateJob,
     DashboardLink, EffectView, EventPage, Events, Extend, Extended, GiveBack, GivenBack, Health,
-    JobView, Jobs, MergeRequest, Merged, Message, Messages, Pending, Pulls, RegisterRequest,
-    Registered, RetryRequest, Status, TakeRequest, Taken, Why,
+    JobView, Jobs, MergeRequest, Merged, Messages, Pending, Pulls, ReceivedMessage,
+    RegisterRequest, Registered, RetryRequest, Status, TakeRequest, Taken, Why,
 };
 
 pub use deliveries::DeliveryQuery;
@@ -202,7 +202,7 @@ impl Client {
         words: &str,
         key: Option<&str>,
     ) -> Result<Answer<EffectView>, Error> {
-        let message = Message {
+        let message = ReceivedMessage {
             message: words.to_owned(),
         };
         let path = job_path(id, &["messages"])?;

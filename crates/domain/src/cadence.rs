@@ -156,7 +156,7 @@ fn patience(shown: &SessionView, timing: &Timing) -> SignedDuration {
 mod tests {
     use super::*;
     use crate::facts::fixture::at;
-    use crate::job::{NewJob, Phase, adopt};
+    use crate::job::{JobPhase, NewJob, adopt};
 
     fn weight(bytes_per_session: Option<u64>, sessions: u64) -> ListWeight {
         ListWeight {
@@ -230,7 +230,7 @@ mod tests {
             delivery: None,
         };
         let job = adopt(new, &shown(state), at(0)).unwrap().aggregate;
-        let Phase::Watching(watch) = job.phase else {
+        let JobPhase::Watching(watch) = job.phase else {
             panic!()
         };
         *watch

@@ -10,9 +10,11 @@ use crate::ids::{
 };
 
 pub use counters::{Added, Counters, LINE_BYTES_MAX, PERSONAS_MAX, Stamp, TooManyPersonas, paged};
-pub use folded::{Counts, Mail, Message, NoSuchMessage, Order, RefusedOrder, TAGS_MAX};
+pub use folded::{
+    Counts, Mail, MessageOrder, NoSuchMessage, ReceivedMessage, RefusedOrder, TAGS_MAX,
+};
 pub use line::{Entry, Flaw, parse};
-pub use log::{Fault, FaultKind, Line, Log, Seal};
+pub use log::{FaultKind, Line, Log, LogFault, Seal};
 pub use mend::{Imported, Mended, imported, in_order, rebuild, restore, wrong_in_export};
 pub use outgoing::{HUMAN, NotSent, Outgoing, Recipient, TEAM_MAX};
 pub use page::{BadPage, PAGE_EVENTS, Page, chain, compare, unsealed};

@@ -95,7 +95,7 @@ impl Backend {
                 return Ok(Some(found.value));
             }
             let rules = self.delivery_rules(&found.value).await?;
-            let input = delivery::Input::Command(Command {
+            let input = delivery::DeliveryInput::Command(Command {
                 id: command_id.to_owned(),
                 by: by.clone(),
                 act: act(&found.value, &rules)?,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use domain::account::{Health, PollCounters};
 use domain::ids::{AccountName, RepoName, SprintNumber};
-use domain::redelivery::{self, Log, RedeliveryState};
+use domain::redelivery::{self, RedeliveryState, WebhookLog};
 use domain::sprint::Figures;
 use domain::webhook_activity::WebhookHealth;
 use jiff::{SignedDuration, Timestamp};
@@ -108,7 +108,7 @@ pub struct SprintStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookStatus {
     /// The log: the App's or a repository's.
-    pub log: Log,
+    pub log: WebhookLog,
     /// When it was last read.
     pub looked_at: Option<Timestamp>,
     /// What is wrong, as a sentence; `None` when nothing is.

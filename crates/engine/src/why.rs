@@ -17,7 +17,7 @@ use domain::advice::{Advice, Next};
 use domain::delivery::{self, Delivery};
 use domain::facts::Check;
 use domain::ids::{DeliveryId, JobId, PullRef};
-use domain::job::{Job, Phase, WaitsFor};
+use domain::job::{Job, JobPhase, WaitsFor};
 use domain::policy::Timing;
 use domain::pull::Pull;
 use jiff::Timestamp;
@@ -142,7 +142,7 @@ impl Backend {
             let pull_due = self.due_of(&keys::pull(reference)).await?;
             next_look = [next_look, pull_due].into_iter().flatten().min();
         }
-        if matches!(job.phase, Phase::Queued { .. }) {
+        if matches!(job.phase, JobPhase::Queued { .. }) {
             // The slots of its account are due for all jobs that wait.
             let slots_due = self.due_of(&keys::slots(&job.account)).await?;
             next_look = [next_look, slots_due].into_iter().flatten().min();

@@ -8,7 +8,7 @@ use client::wire::{
 use domain::acceptance;
 use domain::advice::Next;
 use domain::delivery::{
-    self, Analysis, Child, Delivery, DeliveryKind, PhaseRun, Plan, Ref, Run, RunStatus,
+    self, Analysis, Child, Delivery, DeliveryKind, DeliveryPlan, PhaseRun, Ref, Run, RunStatus,
     TITLE_CHARS_MAX,
 };
 use domain::job::Order;
@@ -216,7 +216,7 @@ fn job_orders(api: &ApiInner, shown: &DeliveryShown) -> LegalOrders {
 }
 
 fn reasons(shown: &DeliveryShown) -> Vec<Reason> {
-    let reason = |it: &delivery::Reason| view::reason(it.code, &it.sentence);
+    let reason = |it: &delivery::DeliveryReason| view::reason(it.code, &it.sentence);
     shown.because.iter().map(reason).collect()
 }
 
@@ -260,7 +260,7 @@ fn reference(reference: &Ref) -> RefView {
     }
 }
 
-fn plan(plan: &Plan) -> PlanView {
+fn plan(plan: &DeliveryPlan) -> PlanView {
     PlanView {
         id: plan.id.clone(),
         content: text(&plan.content),

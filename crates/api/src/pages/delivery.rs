@@ -5,8 +5,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use client::wire::{
     ApproveDelivery, CancelDelivery, DeliveryView, DeliveryWhy, EditDelivery, JobView,
-    MergeRequest, Message, PartRequest, PlanRequest, RejectDelivery, RetryDelivery, SplitRequest,
-    StartDelivery, VerdictRequest, Why,
+    MergeRequest, PartRequest, PlanRequest, ReceivedMessage, RejectDelivery, RetryDelivery,
+    SplitRequest, StartDelivery, VerdictRequest, Why,
 };
 use dashboard::{Delivery, Frame, Page};
 use domain::delivery::{Verdict, typed_parts};
@@ -237,7 +237,7 @@ async fn give(
         "say" => {
             let job = view.asking_job_id.as_ref().ok_or_else(no_page)?;
             let route = format!("/jobs/{job}/messages");
-            let message = Message {
+            let message = ReceivedMessage {
                 message: owned(fields, "text").unwrap_or_default(),
             };
             inside.post(caller, &route, key, &message).await

@@ -5,7 +5,7 @@ use axum::http::{Method, Request};
 use domain::delivery::{Checkpoints, IssueRef, Rules};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::EventId;
-use domain::job::{Attention, Phase, Watch};
+use domain::job::{Attention, JobPhase, Watch};
 use domain::policy::Source;
 use domain::session::{Plan, PlanStep, SessionState};
 use domain::token::Scope;
@@ -525,7 +525,7 @@ async fn what_stands_against_the_merge_is_said_in_the_list_and_in_the_answer() {
     let job = in_review(&world).await;
     world
         .change(&job, |job| {
-            if let Phase::Watching(watch) = &mut job.phase {
+            if let JobPhase::Watching(watch) = &mut job.phase {
                 watch.state = SessionState::Completed;
             }
         })

@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::http::{self, Request};
 use domain::delivery::Delivery;
 use domain::ids::TokenName;
-use domain::job::{Job, Phase};
+use domain::job::{Job, JobPhase};
 use domain::token::Scope;
 use engine::ports::Queue;
 use jiff::SignedDuration;
@@ -514,7 +514,7 @@ async fn a_plan_that_came_after_a_page_is_not_approved_by_it() {
     let job = watched.await;
     let becomes = async |plan: Option<&str>| {
         let replace = |job: &mut Job| {
-            let Phase::Watching(watch) = &mut job.phase else {
+            let JobPhase::Watching(watch) = &mut job.phase else {
                 panic!("watched");
             };
             wait_with_plan(watch, plan);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::ids::{Attachment, MailBody, MailTag, MessageId, PersonaName, Subject};
-use domain::mail::{Counters, Counts, Message, Recipient};
+use domain::mail::{Counters, Counts, ReceivedMessage, Recipient};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -183,8 +183,8 @@ pub struct MailCounts {
     pub trashed: usize,
 }
 
-impl From<Message> for MailMessage {
-    fn from(message: Message) -> Self {
+impl From<ReceivedMessage> for MailMessage {
+    fn from(message: ReceivedMessage) -> Self {
         Self {
             message_id: message.message_id,
             ts: message.ts,
@@ -200,7 +200,7 @@ impl From<Message> for MailMessage {
     }
 }
 
-impl From<MailMessage> for Message {
+impl From<MailMessage> for ReceivedMessage {
     fn from(message: MailMessage) -> Self {
         Self {
             message_id: message.message_id,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::account;
 use domain::ids::{AccountName, JobId, PullRef, RepoName};
-use domain::redelivery::Log;
+use domain::redelivery::WebhookLog;
 use domain::webhook_activity::WebhookHealth;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -144,7 +144,7 @@ pub struct UnreadIssuesView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryLogView {
     /// The log: `app` or a repository.
-    pub log: Log,
+    pub log: WebhookLog,
     /// When it was last read.
     #[schemars(with = "Option<form::Moment>")]
     pub looked_at: Option<Timestamp>,

@@ -17,7 +17,7 @@ fn a_message_is_read_in_both_forms_and_written_in_one() {
         json!({"message": "go on"}),
         json!({"message": {"content": "go on"}}),
     ] {
-        let message: Message = serde_json::from_value(value).unwrap();
+        let message: ReceivedMessage = serde_json::from_value(value).unwrap();
         assert_eq!(message.message, "go on");
         assert_eq!(
             serde_json::to_value(&message).unwrap(),
@@ -41,7 +41,7 @@ fn other_messages_are_refused_with_what_is_wrong() {
         (json!({"message": "x", "to": "y"}), "unknown field `to`"),
     ];
     for (value, expected) in wrong {
-        let said = refusal::<Message>(value);
+        let said = refusal::<ReceivedMessage>(value);
         assert!(said.contains(expected), "{said}");
     }
 }

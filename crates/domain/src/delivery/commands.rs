@@ -10,8 +10,8 @@ use super::run::{Analysis, Mode, Performer, Run, RunResult};
 use super::steps::let_go_on;
 use super::text::{self, FEEDBACK_CHARS_MAX, Refused, TARGETS_MAX, What};
 use super::{
-    Act, Actor, Child, ChildState, Closed, Command, Edit, Fault, Part, Phase, Plan, PlanBy, Review,
-    RunStatus, TranscriptState, Verdict, Work,
+    Act, Actor, Child, ChildState, Closed, Command, DeliveryPlan, Edit, Fault, Part, Phase, PlanBy,
+    ReviewResult, RunStatus, SessionWork, TranscriptState, Verdict,
 };
 use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, RunId, SessionId};
 use crate::job::RETRY_REASON_CHARS_MAX;
@@ -114,7 +114,7 @@ fn reject_plan(moving: &mut Moving<'_>, reason: &str, by: &Actor) {
             moving.pend(Phase::Plan, by);
         }
     }
-    if let Some(Work::Planned(plan)) = seen {
+    if let Some(SessionWork::Planned(plan)) = seen {
         moving.delivery.task.rejected_plan = Some(plan);
     }
 }
@@ -161,7 +161,7 @@ fn review_again(moving: &mut Moving<'_>, by: &Actor) {
     moving.run(Phase::Review, by);
 }
 
-fn verdict(moving: &mut Moving<'_>, review: &Review, by: &Actor) -> Result<(), Refused> {
+fn verdict(moving: &mut Moving<'_>, review: &ReviewResult, by: &Actor) -> Result<(), Refused> {
     let summary = text::optional(What::Summary, review.summary.as_deref())?;
     let feedback = match review.verdict {
         Verdict::NotPass => {
@@ -214,7 +214,7 @@ fn plan(
     }
     let summary = content.lines().next().unwrap_or_default().to_owned();
     let delivery = &mut moving.delivery;
-    delivery.plan = Some(Plan {
+    delivery.plan = Some(DeliveryPlan {
         id: PlanId::of_delivery(&delivery.id, delivery.runs.len()),
         content,
         generated_at: moving.now,

@@ -6,7 +6,7 @@ use super::run::{RUNS_MAX, Run, RunResult};
 use super::text::Refused;
 use super::{
     Act, Actor, CheckpointsBy, CommandKind, Delivery, Executor, Fault, IssueTrouble, Phase, PlanBy,
-    PullEnd, ReviewBy, Rules, RunStatus, Work,
+    PullEnd, ReviewBy, Rules, RunStatus, SessionWork,
 };
 
 use crate::ids::{JobId, PlanId};
@@ -211,7 +211,7 @@ const WITHOUT_SESSION_MAX: u32 = 5;
 
 /// A person may ask for more sessions than the source allows. An attempt that got no session uses none of them up.
 fn retry(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> {
-    let has_ended = |job: &super::JobGlimpse| matches!(job.work, Work::Ended(_));
+    let has_ended = |job: &super::JobGlimpse| matches!(job.work, SessionWork::Ended(_));
     let is_over = delivery.job_seen().is_some_and(has_ended) || delivery.has_lost_session();
     if !is_over || by.is_person() {
         return Ok(());

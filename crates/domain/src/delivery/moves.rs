@@ -8,8 +8,8 @@ use super::refs;
 use super::run::{Mode, Performer, Run, RunResult, SUMMARY_CHARS_MAX};
 use super::text::short;
 use super::{
-    Actor, CANCELED, Closed, Delivery, Failed, Fault, Message, Phase, PlanBy, ReviewBy, Reviewing,
-    Rules, RunStatus, Task, TranscriptState, Verdict, Work,
+    Actor, CANCELED, Closed, Delivery, Failed, Fault, Phase, PlanBy, ReviewBy, Reviewing, Rules,
+    RunStatus, SessionWork, Task, TaskMessage, TranscriptState, Verdict,
 };
 use crate::ids::{CommitSha, JobId, RunId, SessionId};
 
@@ -308,7 +308,7 @@ impl Moving<'_> {
     fn tell(&mut self, feedback: Option<&str>) {
         let task = &mut self.delivery.task;
         task.round = task.round.saturating_add(1);
-        task.message = Some(Message {
+        task.message = Some(TaskMessage {
             round: task.round,
             text: feedback.unwrap_or_default().to_owned(),
             at: self.now,
@@ -318,7 +318,7 @@ impl Moving<'_> {
     /// Whether the session still takes messages, as far as was seen.
     fn listens(&self) -> bool {
         let work = self.delivery.job_seen().map(|job| &job.work);
-        let is_over = matches!(work, Some(Work::Ended(_)));
+        let is_over = matches!(work, Some(SessionWork::Ended(_)));
         !is_over && !self.delivery.has_lost_session()
     }
 

@@ -6,7 +6,7 @@ use super::failure::failed;
 use super::want::{Purpose, Sight, Want, cause};
 use super::{
     Actor, Approved, Asked, Child, ChildState, Closed, Delivery, Deploy, Fault, IssueTrouble,
-    JobGlimpse, Phase, PlanBy, ReviewBy, RunStatus, Work,
+    JobGlimpse, Phase, PlanBy, ReviewBy, RunStatus, SessionWork,
 };
 use crate::event::{Audience, DeliveryAsk};
 use crate::ids::{DeliveryId, EventId, JobId, PullRef};
@@ -99,9 +99,9 @@ fn live<'a>(delivery: &Delivery, sight: &'a Sight) -> Option<&'a JobGlimpse> {
     let is_ours = |job: &&JobGlimpse| Some(&job.job) == delivery.task.job.as_ref();
     let job = sight.job.as_ref().filter(is_ours)?;
     match job.work {
-        Work::Ended(_) => None,
-        Work::Waiting | Work::Working | Work::Asking => Some(job),
-        Work::Planned(_) | Work::Resting(_) => Some(job),
+        SessionWork::Ended(_) => None,
+        SessionWork::Waiting | SessionWork::Working | SessionWork::Asking => Some(job),
+        SessionWork::Planned(_) | SessionWork::Resting(_) => Some(job),
     }
 }
 
@@ -190,7 +190,7 @@ fn say(delivery: &Delivery, seen: &JobGlimpse) -> Option<Want> {
     let is_working = matches!(delivery.phase, Phase::Plan | Phase::Implement);
     let is_open = is_working && delivery.run_status.is_under_way();
     let message = delivery.task.message.as_ref().filter(|_| is_open)?;
-    let is_waiting = seen.work == Work::Waiting;
+    let is_waiting = seen.work == SessionWork::Waiting;
     let text = Some(message.text.clone()).filter(|text| !text.is_empty());
     (!message.is_sent(seen) && !is_waiting).then(|| Want::Say {
         job: seen.job.clone(),
@@ -202,7 +202,7 @@ fn say(delivery: &Delivery, seen: &JobGlimpse) -> Option<Want> {
 
 /// Behind its plan phase, a delivery approves whatever plan its session makes.
 fn approve_plan(delivery: &Delivery, seen: &JobGlimpse) -> Option<Want> {
-    let Work::Planned(plan) = &seen.work else {
+    let SessionWork::Planned(plan) = &seen.work else {
         return None;
     };
     let is_approved = delivery.phase > Phase::Plan && delivery.run_status != RunStatus::Failed;

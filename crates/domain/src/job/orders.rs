@@ -8,7 +8,7 @@ use super::due::looked_at;
 use super::event::event;
 use super::open_plan::shown_plan;
 use super::watch::{Attention, Reply, SentAnswer, Watch};
-use super::{AnnouncementTopic, EndReason, Ending, Job, Phase, retry, turns};
+use super::{AnnouncementTopic, EndReason, Ending, Job, JobPhase, retry, turns};
 use crate::advice::Advice;
 use crate::effect::{Action, CALL_TIMEOUT, Effect};
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
@@ -39,22 +39,22 @@ fn watched<'a>(job: &'a Job, session: Option<&SessionId>) -> Result<&'a Watch, N
         );
     }
     match &job.phase {
-        Phase::Watching(watch) => Ok(watch),
-        Phase::Queued { .. } | Phase::Creating { .. } => not_now(
+        JobPhase::Watching(watch) => Ok(watch),
+        JobPhase::Queued { .. } | JobPhase::Creating { .. } => not_now(
             "no_session_yet",
             format!(
                 "job {} has no session yet: try again once it has started",
                 job.id
             ),
         ),
-        Phase::Proposed { .. } => not_now(
+        JobPhase::Proposed { .. } => not_now(
             "no_session",
             format!(
                 "job {} has no session: Gaffer writes its pull request itself",
                 job.id
             ),
         ),
-        Phase::Ended(ending) => Err(over(job, ending)),
+        JobPhase::Ended(ending) => Err(over(job, ending)),
     }
 }
 
@@ -80,7 +80,7 @@ fn over(job: &Job, ending: &Ending) -> NotNow {
 /// When the job is over without a result of its own.
 pub fn may_merge(job: &Job) -> Result<(), NotNow> {
     match &job.phase {
-        Phase::Ended(ending) => match &ending.how {
+        JobPhase::Ended(ending) => match &ending.how {
             EndReason::Cancelled { .. }
             | EndReason::Left
             | EndReason::Lost
@@ -91,10 +91,10 @@ pub fn may_merge(job: &Job) -> Result<(), NotNow> {
             | EndReason::Completed
             | EndReason::Failed { .. } => Ok(()),
         },
-        Phase::Queued { .. }
-        | Phase::Creating { .. }
-        | Phase::Proposed { .. }
-        | Phase::Watching(_) => Ok(()),
+        JobPhase::Queued { .. }
+        | JobPhase::Creating { .. }
+        | JobPhase::Proposed { .. }
+        | JobPhase::Watching(_) => Ok(()),
     }
 }
 
@@ -167,7 +167,7 @@ fn refuse_repeated(job: &Job, watch: &Watch, (text, cause): (&str, &str)) -> Res
 
 /// When the answer was accepted that a further message, of the same cause or another, would add to.
 pub fn adds_to(job: &Job, cause: &str) -> Option<Timestamp> {
-    let Phase::Watching(watch) = &job.phase else {
+    let JobPhase::Watching(watch) = &job.phase else {
         return None;
     };
     let is_other =
@@ -179,7 +179,7 @@ pub fn adds_to(job: &Job, cause: &str) -> Option<Timestamp> {
 /// An order is on its way: the next turn in the answer chain waits for its outcome.
 fn ordered(job: &Job, action: Action, now: Timestamp, timing: &Timing) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
-    if let Phase::Watching(watch) = &mut step.aggregate.phase {
+    if let JobPhase::Watching(watch) = &mut step.aggregate.phase {
         turns::answered(watch, &action, now);
     }
     step.effects.push(action);
@@ -190,7 +190,7 @@ fn ordered(job: &Job, action: Action, now: Timestamp, timing: &Timing) -> Step<J
 /// A message was sent: its echo in the log is awaited.
 pub fn said(job: &Job, session: &SessionId, now: Timestamp, timing: &Timing) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
-    if let Phase::Watching(watch) = &mut step.aggregate.phase
+    if let JobPhase::Watching(watch) = &mut step.aggregate.phase
         && watch.session == *session
     {
         // Its echo may have been read before the sending was recorded.
@@ -240,7 +240,7 @@ pub fn approve(
     let action = approval(watch, plan);
     let approved = plan.map(|plan| plan.id.clone());
     let mut step = ordered(job, action, now, timing);
-    if let (Phase::Watching(watch), Some(_)) = (&mut step.aggregate.phase, &approved) {
+    if let (JobPhase::Watching(watch), Some(_)) = (&mut step.aggregate.phase, &approved) {
         watch.announced.approved_plan = approved;
         // A merge may have waited for it.
         step.follow_ups
@@ -253,7 +253,7 @@ pub fn approve(
 pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestamp) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
     step.due = looked_at(job, &Timing::default());
-    let Phase::Watching(watch) = &job.phase else {
+    let JobPhase::Watching(watch) = &job.phase else {
         return step;
     };
     let cause = match &effect.action {
@@ -276,7 +276,7 @@ pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestam
         let failed = failed(job, &watch, (cause, effect, failure), now);
         announce(&mut step, &mut watch, (AnnouncementTopic::Order, failed));
     }
-    step.aggregate.phase = Phase::Watching(watch);
+    step.aggregate.phase = JobPhase::Watching(watch);
     step.due = looked_at(&step.aggregate, &Timing::default());
     step
 }

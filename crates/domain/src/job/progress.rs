@@ -3,7 +3,7 @@
 
 use super::Job;
 use super::watch::{Attention, SessionLog, Watch};
-use super::{Phase, silence};
+use super::{JobPhase, silence};
 use crate::session::SessionState;
 use crate::step::Step;
 
@@ -14,14 +14,15 @@ use crate::step::Step;
 pub fn is_progress(before: &Job, step: &Step<Job>) -> bool {
     let told = step.events.is_empty() && step.amended.is_empty();
     let asked = step.effects.is_empty() && step.follow_ups.is_empty();
-    let (Phase::Watching(was), Phase::Watching(is)) = (&before.phase, &step.aggregate.phase) else {
+    let (JobPhase::Watching(was), JobPhase::Watching(is)) = (&before.phase, &step.aggregate.phase)
+    else {
         return false;
     };
     told && asked
         && was != is
         && is_at_work(was)
         && Job {
-            phase: Phase::Watching(Box::new(without(was, is))),
+            phase: JobPhase::Watching(Box::new(without(was, is))),
             ..step.aggregate.clone()
         } == *before
 }

@@ -10,7 +10,7 @@ use super::silence::is_silent;
 use super::watch::{
     Announcement, Attention, Nudged, RepeatedAnnouncement, Reply, SentAnswer, Turn, Watch,
 };
-use super::{AnnouncementTopic, Job, Phase, completion, pause};
+use super::{AnnouncementTopic, Job, JobPhase, completion, pause};
 use crate::effect::Action;
 use crate::event::{Audience, Occurrence};
 use crate::ids::{EventId, digest};
@@ -49,7 +49,7 @@ pub struct PendingAnswer<'a> {
 
 /// The question or plan that is open.
 pub fn pending_answer(job: &Job) -> Option<PendingAnswer<'_>> {
-    let Phase::Watching(watch) = &job.phase else {
+    let JobPhase::Watching(watch) = &job.phase else {
         return None;
     };
     let told = open(watch)?;

@@ -8,7 +8,7 @@ use super::attention::audience;
 use super::context::Context;
 use super::event::event;
 use super::watch::{PendingPlan, Watch};
-use super::{AnnouncementTopic, Job, Phase, completion};
+use super::{AnnouncementTopic, Job, JobPhase, completion};
 use crate::event::Occurrence;
 use crate::ids::PlanId;
 use crate::policy::PlanApproval;
@@ -62,9 +62,9 @@ pub(super) fn notice(step: &mut Step<Job>, watch: &mut Watch, context: &Context<
 /// yet, so COMPLETED without one does not show that the plan waits.
 pub fn has_unreviewed_plan(job: &Job) -> bool {
     match &job.phase {
-        Phase::Watching(watch) => is_unreviewed(watch),
-        Phase::Ended(ending) => ending.plan_unreviewed,
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Proposed { .. } => false,
+        JobPhase::Watching(watch) => is_unreviewed(watch),
+        JobPhase::Ended(ending) => ending.plan_unreviewed,
+        JobPhase::Queued { .. } | JobPhase::Creating { .. } | JobPhase::Proposed { .. } => false,
     }
 }
 

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::silence::{is_halted, is_silent, silence_audience};
 use super::watch::{Attention, Watch};
-use super::{Job, Phase, WaitParty, WaitReason, WaitsFor, completion, turns};
+use super::{Job, JobPhase, WaitParty, WaitReason, WaitsFor, completion, turns};
 use crate::event::Audience;
 use crate::ids::AgentName;
 use crate::merge::Reason;
@@ -27,16 +27,18 @@ impl WaitsFor {
 pub fn waits_for(job: &Job, pull: Option<&Pull>, woken: Option<&AgentName>) -> WaitsFor {
     let pull = pull.map(|pull| (pull, job.is_on_woven()));
     match &job.phase {
-        Phase::Queued { since, .. } => WaitsFor::new(WaitParty::Gaffer, WaitReason::Slot, *since),
-        Phase::Creating { since, .. } => {
+        JobPhase::Queued { since, .. } => {
+            WaitsFor::new(WaitParty::Gaffer, WaitReason::Slot, *since)
+        }
+        JobPhase::Creating { since, .. } => {
             WaitsFor::new(WaitParty::Jules, WaitReason::Session, *since)
         }
-        Phase::Ended(ending) => WaitsFor::new(WaitParty::Nobody, WaitReason::Ended, ending.at),
-        Phase::Proposed { since, .. } => match pull {
+        JobPhase::Ended(ending) => WaitsFor::new(WaitParty::Nobody, WaitReason::Ended, ending.at),
+        JobPhase::Proposed { since, .. } => match pull {
             Some(pull) => pull::waits_for(pull, woken),
             None => WaitsFor::new(WaitParty::Gaffer, WaitReason::Reading, *since),
         },
-        Phase::Watching(watch) => match &watch.attention {
+        JobPhase::Watching(watch) => match &watch.attention {
             // Its delivery approves it, or waits for a person itself.
             Attention::Plan { since, .. } if job.delivery.is_some() => {
                 WaitsFor::new(WaitParty::Gaffer, WaitReason::Plan, *since)
@@ -69,9 +71,9 @@ pub fn job_wait(job: &Job) -> JobWait {
         return JobWait::Delivery;
     }
     let by_pull = match &job.phase {
-        Phase::Watching(watch) => is_told_by_pull(watch),
-        Phase::Proposed { pull, .. } => pull.is_some(),
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => false,
+        JobPhase::Watching(watch) => is_told_by_pull(watch),
+        JobPhase::Proposed { pull, .. } => pull.is_some(),
+        JobPhase::Queued { .. } | JobPhase::Creating { .. } | JobPhase::Ended(_) => false,
     };
     if by_pull {
         return JobWait::Pull;

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::observe::end;
-use super::{EndReason, Job, NewJob, Origin, Phase, Watch, create, deadline};
+use super::{EndReason, Job, JobPhase, NewJob, Origin, Watch, create, deadline};
 use crate::effect::{Action, RepoAction};
 use crate::ids::{CommitSha, PullRef, SprintNumber};
 use crate::policy::Timing;
@@ -19,7 +19,7 @@ pub fn integrate(
     let mut step = create(new, now)?;
     let job = &mut step.aggregate;
     job.origin = Origin::Proposed;
-    job.phase = Phase::Proposed {
+    job.phase = JobPhase::Proposed {
         since: now,
         pull: None,
         head: None,
@@ -33,7 +33,7 @@ pub fn integrate(
 /// The same job with another weave. One that is over weaves no more.
 pub fn weave_again(job: &Job, weave: (SprintNumber, u32)) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
-    if let Phase::Proposed { .. } = job.phase {
+    if let JobPhase::Proposed { .. } = job.phase {
         step.effects.push(asked(job, weave));
         step.follow_ups.push(FollowUp::Job(job.id.clone()));
     }
@@ -53,8 +53,8 @@ fn asked(job: &Job, (sprint, weave): (SprintNumber, u32)) -> Action {
 /// A weave is done. The commit that it pushed, if it did, is the only head that is merged.
 pub fn weave_done(job: &Job, pushed: Option<(&PullRef, &CommitSha)>) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
-    if let (Phase::Proposed { since, .. }, Some((pull, commit))) = (&job.phase, pushed) {
-        step.aggregate.phase = Phase::Proposed {
+    if let (JobPhase::Proposed { since, .. }, Some((pull, commit))) = (&job.phase, pushed) {
+        step.aggregate.phase = JobPhase::Proposed {
             since: *since,
             pull: Some(pull.clone()),
             head: Some(commit.clone()),
@@ -68,7 +68,7 @@ pub fn weave_done(job: &Job, pushed: Option<(&PullRef, &CommitSha)>) -> Step<Job
 /// The pull request that it was woven into is merged: its own is closed with a link to that, and its session archived.
 pub fn woven(job: &Job, into: &PullRef, now: Timestamp) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
-    let Phase::Watching(watch) = &job.phase else {
+    let JobPhase::Watching(watch) = &job.phase else {
         step.due = deadline(job, &Timing::default());
         return step;
     };

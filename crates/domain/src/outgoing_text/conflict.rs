@@ -8,7 +8,7 @@ use crate::fence::{clip_encoded, encoded_len, fence};
 use crate::ids::CommitSha;
 use crate::job::MESSAGE_BYTES_MAX;
 use crate::redact::presentable;
-use crate::sprint::{Against, Refusal, Sprint};
+use crate::sprint::{Against, Sprint, WeaveConflict};
 
 /// How much of the change that won is shown, in characters.
 const WINNER_CHARS_MAX: usize = 8_000;
@@ -97,13 +97,17 @@ pub struct Winner {
 }
 
 /// What a member is told of its conflict.
-pub fn weave_conflict(sprint: &Sprint, refused: (u64, &Refusal), won: &Winner) -> ConflictText {
+pub fn weave_conflict(
+    sprint: &Sprint,
+    refused: (u64, &WeaveConflict),
+    won: &Winner,
+) -> ConflictText {
     conflict_text(sprint, refused, (won, WAYS_OUT))
 }
 
 pub(super) fn conflict_text(
     sprint: &Sprint,
-    (pull, refusal): (u64, &Refusal),
+    (pull, refusal): (u64, &WeaveConflict),
     (won, ways_out): (&Winner, &str),
 ) -> ConflictText {
     let repo = &sprint.repo;
@@ -262,7 +266,7 @@ mod tests {
                 ..clash.clone()
             })
             .collect();
-        let few = Refusal {
+        let few = WeaveConflict {
             clashes: vec![clash],
             ..refusal.clone()
         };

@@ -8,7 +8,7 @@ use crate::event::FailedCheck;
 use crate::fence::{encoded_len, fence};
 use crate::ids::PersonaName;
 use crate::redact::redact;
-use crate::sprint::{Refusal, Sprint};
+use crate::sprint::{Sprint, WeaveConflict};
 
 /// How much the task of the weaver says of conflicts: the first that there is room for beside its persona and its mailbox.
 const DETAILS: [Detail; 3] = [
@@ -46,7 +46,7 @@ pub struct Leftover<'s> {
     /// The pull request.
     pub pull: u64,
     /// What it conflicts with.
-    pub refusal: &'s Refusal,
+    pub refusal: &'s WeaveConflict,
     /// The diff of what came in first, in the files of the conflict.
     pub won: String,
 }
@@ -54,7 +54,7 @@ pub struct Leftover<'s> {
 /// What a new session of a member is told of the conflict that it is to mend.
 pub fn anew_conflict(
     sprint: &Sprint,
-    (pull, refusal): (u64, &Refusal),
+    (pull, refusal): (u64, &WeaveConflict),
     won: &Winner,
 ) -> ConflictText {
     let ways_out = format!(
@@ -199,8 +199,8 @@ mod tests {
         start(new, Timestamp::UNIX_EPOCH).unwrap()
     }
 
-    fn refusal() -> Refusal {
-        Refusal {
+    fn refusal() -> WeaveConflict {
+        WeaveConflict {
             weave: 1,
             head: "b".repeat(40).parse().unwrap(),
             against: Against::StaleBase,

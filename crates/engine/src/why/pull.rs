@@ -5,7 +5,7 @@ use domain::delivery;
 use domain::ids::PullRef;
 use domain::job::Job;
 use domain::merge::{Gate, Judgement, Reason};
-use domain::pipeline::{Part, unrepaired};
+use domain::pipeline::{PipelinePart, unrepaired};
 use domain::policy::{Policy, Timing};
 use domain::pull::{Pull, PullPhase, REOPEN_WAIT, tells_of_checks_at, tells_session};
 use jiff::Timestamp;
@@ -169,7 +169,7 @@ fn own_checks(pull: &Pull) -> Vec<Said> {
     };
     let reason = |wrong: String| {
         let (code, sentence) = ("own_check_failed", format!("{wrong}.{then}"));
-        (delivery::Reason { code, sentence }, None)
+        (delivery::DeliveryReason { code, sentence }, None)
     };
     let found = pull.own_findings(&verdict.sha).into_iter();
     found.map(reason).collect()
@@ -187,7 +187,7 @@ fn about(reason: &Reason, pull: &Pull) -> Option<Next> {
 pub(super) fn judged(
     found: &mut WhySubject,
     tracked: &TrackedPull,
-    part: Option<&Part>,
+    part: Option<&PipelinePart>,
     gate: Option<Gate>,
 ) {
     for (reason, next) in said(&tracked.pull, part, gate, found.held) {
@@ -199,28 +199,38 @@ pub(super) fn judged(
 /// Why a pull request is not merged now, the decisive reason first, as its delivery tells it.
 pub(crate) fn reasons(
     tracked: &TrackedPull,
-    part: Option<&Part>,
+    part: Option<&PipelinePart>,
     gate: Option<Gate>,
     is_paused: bool,
-) -> Vec<delivery::Reason> {
+) -> Vec<delivery::DeliveryReason> {
     let said = said(&tracked.pull, part, gate, is_paused).into_iter();
     said.map(|(reason, _)| reason).collect()
 }
 
-type Said = (delivery::Reason, Option<Next>);
+type Said = (delivery::DeliveryReason, Option<Next>);
 
 fn alone(code: &'static str, sentence: impl Into<String>) -> Vec<Said> {
     let sentence = sentence.into();
-    vec![(delivery::Reason { code, sentence }, None)]
+    vec![(delivery::DeliveryReason { code, sentence }, None)]
 }
 
 /// What the last reading of a pull request says, with what to do about it. What checks of our own found stands beside their names.
-fn said(pull: &Pull, part: Option<&Part>, gate: Option<Gate>, is_paused: bool) -> Vec<Said> {
+fn said(
+    pull: &Pull,
+    part: Option<&PipelinePart>,
+    gate: Option<Gate>,
+    is_paused: bool,
+) -> Vec<Said> {
     [judgement(pull, part, gate, is_paused), own_checks(pull)].concat()
 }
 
 /// What the last judgement of a pull request says.
-fn judgement(pull: &Pull, part: Option<&Part>, gate: Option<Gate>, is_paused: bool) -> Vec<Said> {
+fn judgement(
+    pull: &Pull,
+    part: Option<&PipelinePart>,
+    gate: Option<Gate>,
+    is_paused: bool,
+) -> Vec<Said> {
     let reference = &pull.pull;
     let is_merging = match &pull.phase {
         PullPhase::Settled { .. } => {
@@ -236,7 +246,7 @@ fn judgement(pull: &Pull, part: Option<&Part>, gate: Option<Gate>, is_paused: bo
     };
     let head = &verdict.sha;
     let with_advice = |reason: Reason| {
-        let told = delivery::Reason {
+        let told = delivery::DeliveryReason {
             code: reason.code(),
             sentence: reason.sentence_for(part),
         };

@@ -4,7 +4,7 @@ mod member;
 
 use domain::advice::{Advice, Next};
 use domain::ids::{JobId, PersonaName, RepoName, SprintNumber};
-use domain::job::{self, Phase, WaitReason};
+use domain::job::{self, JobPhase, WaitReason};
 use domain::merge::Reason;
 use domain::pull::{PullPhase, REOPEN_WAIT};
 use domain::sprint::{MemberState, Sprint, SprintMember, SprintState, failed_checks};
@@ -177,12 +177,12 @@ impl Backend {
         let pull = pull.as_ref().map(|found| &found.value.pull);
         let hindrance = pull.and_then(|pull| job::hindrance(&job.value, pull));
         let rested = match &job.value.phase {
-            Phase::Watching(watch) if watch.pull.is_none() => watch.announced.completed_at,
-            Phase::Watching(_)
-            | Phase::Queued { .. }
-            | Phase::Creating { .. }
-            | Phase::Proposed { .. }
-            | Phase::Ended(_) => None,
+            JobPhase::Watching(watch) if watch.pull.is_none() => watch.announced.completed_at,
+            JobPhase::Watching(_)
+            | JobPhase::Queued { .. }
+            | JobPhase::Creating { .. }
+            | JobPhase::Proposed { .. }
+            | JobPhase::Ended(_) => None,
         };
         Ok(OfJob::Waits {
             waits,

@@ -1,6 +1,8 @@
 //! What people decide at checkpoints, and the phases after the merge.
 
-use domain::delivery::{self as deliveries, Deploy, Endpoint, Part, PullEnd, Reason, RunStatus};
+use domain::delivery::{
+    self as deliveries, DeliveryReason, Deploy, Endpoint, Part, PullEnd, RunStatus,
+};
 use domain::job::{WaitParty, WaitReason};
 use engine::backend::Error;
 use jiff::SignedDuration;
@@ -295,7 +297,7 @@ async fn a_delivery_that_was_split_closes_after_its_parts() {
         let shown = shown.expect("a parent");
         let told = (shown.waits_for.who, shown.waits_for.what);
         assert_eq!(told, (WaitParty::Person, WaitReason::Parts));
-        let names_it = |reason: &Reason| {
+        let names_it = |reason: &DeliveryReason| {
             reason.code == "part_waits" && reason.sentence.contains(part.id.as_str())
         };
         assert!(shown.because.iter().any(names_it), "{:?}", shown.because);

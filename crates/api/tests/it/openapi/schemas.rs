@@ -7,12 +7,12 @@ use client::wire::{
     EditDelivery, EditSource, EffectView, EventPage, Events, ExecuteDelivery, Extend, Extended,
     FixDelivery, GiveBack, GivenBack, Health, ImportMail, IntakeResult, IntegrateSprint, JobView,
     Jobs, MailImported, MailLog, MailMessage, MailRebuilt, MailSealed, MailSent, MailStats,
-    MailVerified, Mailbox, MarkMail, MergeRequest, Merged, Message, Messages, OrderSprint, Pending,
+    MailVerified, Mailbox, MarkMail, MergeRequest, Merged, Messages, OrderSprint, Pending,
     PipelineView, PipelineWhy, Pipelines, PlanRequest, Problem, Pulls, PushTaken, PushedSession,
-    RegisterRequest, Registered, RejectDelivery, RequirementView, Requirements, RetryDelivery,
-    RetryRequest, SendMail, SourceRemoved, SourceView, Sources, SplitRequest, SprintPlanView,
-    SprintView, SprintWhy, Sprints, StartDelivery, StartPipeline, StartRequirement, StartSprint,
-    Status, TagMail, TakeRequest, Taken, Transcript, VerdictRequest, Why, Workers,
+    ReceivedMessage, RegisterRequest, Registered, RejectDelivery, RequirementView, Requirements,
+    RetryDelivery, RetryRequest, SendMail, SourceRemoved, SourceView, Sources, SplitRequest,
+    SprintPlanView, SprintView, SprintWhy, Sprints, StartDelivery, StartPipeline, StartRequirement,
+    StartSprint, Status, TagMail, TakeRequest, Taken, Transcript, VerdictRequest, Why, Workers,
 };
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -41,7 +41,7 @@ impl Schemas {
         schemas.send::<Extend>();
         schemas.send::<GiveBack>();
         schemas.send::<MergeRequest>();
-        schemas.send::<Message>();
+        schemas.send::<ReceivedMessage>();
         schemas.send::<ApproveRequest>();
         schemas.send::<PushedSession>();
         schemas.send::<RegisterRequest>();

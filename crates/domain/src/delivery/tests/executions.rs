@@ -37,7 +37,7 @@ fn each_is_the_usual_command_by_where_the_delivery_is_and_runs_at_once() {
     world.kim(Act::Cancel);
     assert_eq!(all(&world), ["retry", "not_here", "not_here", "not_here"]);
     assert_eq!(begin(&mut world, Execution::Plan), "plan/running");
-    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
     assert_eq!(all(&world), ["not_here", "approve", "not_here", "not_here"]);
     assert_eq!(begin(&mut world, Execution::Implement), "implement/running");
     let resting = world.resting();

@@ -64,7 +64,7 @@ fn ended() -> Vec<(String, Job)> {
     for how in hows {
         for (origin, attempt) in &origins {
             let mut job = cancel(&watched_job(), "me", at(5)).unwrap().aggregate;
-            let Phase::Ended(ending) = &mut job.phase else {
+            let JobPhase::Ended(ending) = &mut job.phase else {
                 panic!()
             };
             ending.how = how.clone();

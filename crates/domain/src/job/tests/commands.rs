@@ -98,7 +98,7 @@ fn refusals_wait_longer_each_time_and_end_after_more_than_a_day() {
     let (mut job, mut now, mut waits) = (creating(), 0, Vec::new());
     let last = loop {
         let step = creation_failed(&job, &later, at(now));
-        let Phase::Queued { not_before, .. } = step.aggregate.phase else {
+        let JobPhase::Queued { not_before, .. } = step.aggregate.phase else {
             break step;
         };
         assert!(step.events.is_empty());
@@ -115,7 +115,7 @@ fn refusals_wait_longer_each_time_and_end_after_more_than_a_day() {
         ["create_refused: quota"]
     );
     assert!(
-        matches!(&last.aggregate.phase, Phase::Ended(ending) if matches!(ending.how, EndReason::Refused { .. }))
+        matches!(&last.aggregate.phase, JobPhase::Ended(ending) if matches!(ending.how, EndReason::Refused { .. }))
     );
 }
 
@@ -327,7 +327,7 @@ fn a_session_that_a_delivery_collects_did_nothing_since_it_ended() {
             ..new_job()
         };
         let step = adopt(new, &ended, at(0)).unwrap();
-        let Phase::Watching(watch) = step.aggregate.phase else {
+        let JobPhase::Watching(watch) = step.aggregate.phase else {
             panic!("watched");
         };
         assert_eq!(watch.progress_at, progress_at);
@@ -376,7 +376,7 @@ fn the_job_ends_with_its_pull_request() {
     assert_eq!(whats, [&Occurrence::Completed { pulls }]);
     assert_eq!(step.effects, archive(SESSION));
     assert!(
-        matches!(&step.aggregate.phase, Phase::Ended(ending) if ending.how == EndReason::Merged { sha: sha() })
+        matches!(&step.aggregate.phase, JobPhase::Ended(ending) if ending.how == EndReason::Merged { sha: sha() })
     );
     assert_eq!(code(retry(&step.aggregate, None, at(21))), "merged");
     let again = pull_settled(&step.aggregate, &pull, (&merged, &sha()), at(30));
@@ -461,12 +461,12 @@ fn what_is_not_done_is_under_way() {
         ("COMPLETED", false),
     ] {
         let mut job = watched_job();
-        let Phase::Watching(watch) = &mut job.phase else {
+        let JobPhase::Watching(watch) = &mut job.phase else {
             panic!("no session");
         };
         watch.state = SessionState::from(state.to_owned());
         assert_eq!(is_so(&job), expected, "{state}");
-        if let Phase::Watching(watch) = &mut job.phase {
+        if let JobPhase::Watching(watch) = &mut job.phase {
             watch.unconfirmed_since = Some(at(99));
         }
         assert!(is_so(&job), "{state} with a message that it has not read");

@@ -17,7 +17,7 @@ fn at_work() -> Job {
 
 fn edited(job: &Job, edit: impl FnOnce(&mut Watch)) -> Job {
     let mut job = job.clone();
-    if let Phase::Watching(watch) = &mut job.phase {
+    if let JobPhase::Watching(watch) = &mut job.phase {
         edit(watch);
     }
     job

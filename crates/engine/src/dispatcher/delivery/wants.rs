@@ -1,7 +1,7 @@
 //! Carries out what a delivery wants of others, by the functions that orders of people use. Ids, causes and conditions
 //! make it harmless to carry out the same thing twice.
 
-use domain::delivery::{Actor, Child, Delivery, Input, Purpose, Want, order_giver};
+use domain::delivery::{Actor, Child, Delivery, DeliveryInput, Purpose, Want, order_giver};
 use domain::effect::{Action, EffectState, TrackerAction};
 use domain::failure::FailureClass;
 use domain::ids::{BranchName, CommitSha, DeliveryId, JobId, PullRef};
@@ -49,7 +49,7 @@ impl Dispatcher {
             Want::ClosePull { pull, newer } => self.replace_pull(id, pull, newer).await,
             Want::CreateChild { child } => self.create_child(delivery, child).await,
             Want::CancelChild { id, by } => {
-                let input = Input::Cancelled(by.clone());
+                let input = DeliveryInput::Cancelled(by.clone());
                 self.show_delivery(id, &input).await.map(drop)
             }
             Want::Ask {

@@ -3,7 +3,7 @@
 use domain::failure::{CallEffect, Failure, FailureClass};
 use domain::governor::Slots;
 use domain::ids::JobId;
-use domain::job::{self, Phase};
+use domain::job::{self, JobPhase};
 
 use super::Settled;
 use crate::backend::{Error, IndexEntry, OUTBOX_GRACE, UnitOfWork};
@@ -39,7 +39,7 @@ impl Dispatcher {
                     unit.put_ahead(keys::session(&view.id), id, None, IndexEntry::default());
                 }
                 self.wake_up(unit, id, &found.value.account).await?;
-                if matches!(found.value.phase, Phase::Creating { .. }) {
+                if matches!(found.value.phase, JobPhase::Creating { .. }) {
                     unit.ends_create(&found.value.account);
                 } else {
                     // The job does not record that its session was created.

@@ -8,7 +8,9 @@ use domain::ids::{CommitSha, JobId, RepoName, SprintNumber};
 use domain::job;
 use domain::outgoing_text::{integration, integration_subject};
 use domain::policy::Source;
-use domain::sprint::{self, Input, Report, Sprint, SprintMember, SprintState, Verdict, Woven};
+use domain::sprint::{
+    self, Report, Sprint, SprintInput, SprintMember, SprintState, WeaveVerdict, Woven,
+};
 use weave::weave::Order;
 
 use super::launching::part_of;
@@ -50,7 +52,7 @@ impl Dispatcher {
             let by = named(sprint);
             let reason = format!("its job {} is over", sprint.integration);
             tracing::warn!(sprint = %by, "{reason}");
-            let failed = Input::WeaveFailed {
+            let failed = SprintInput::WeaveFailed {
                 weave: sprint.weaves,
                 reason,
                 may_pass: false,
@@ -66,7 +68,7 @@ impl Dispatcher {
     }
 
     /// Decides about a sprint as it is stored now.
-    async fn decide_now(&self, sprint: &Sprint, input: &Input) -> Result<(), Error> {
+    async fn decide_now(&self, sprint: &Sprint, input: &SprintInput) -> Result<(), Error> {
         let id = (sprint.repo.clone(), sprint.number);
         if let Some(found) = self.backend.store.get::<Sprint>(&id).await? {
             self.decide(&found, std::slice::from_ref(input)).await?;
@@ -117,7 +119,8 @@ impl Dispatcher {
         };
         let (weave, moved) = self.woven_at_offers(&weaver, sprint).await?;
         let mut verdicts = reported(&weave);
-        verdicts.extend(moved.into_iter().map(|number| (number, Verdict::Moved)));
+        let moved = moved.into_iter();
+        verdicts.extend(moved.map(|number| (number, WeaveVerdict::Moved)));
         let mut report = Report {
             weave: sprint.weaves,
             woven: None,
@@ -224,7 +227,8 @@ impl Dispatcher {
             woven: Some(pushed),
             ..report.clone()
         };
-        let after = sprint::apply(sprint, &Input::Woven(Box::new(pushed)), self.backend.now());
+        let woven = SprintInput::Woven(Box::new(pushed));
+        let after = sprint::apply(sprint, &woven, self.backend.now());
         let (title, body) = integration(&after, report);
         Push {
             repo: sprint.repo.clone(),
@@ -258,7 +262,7 @@ impl Dispatcher {
         let input = match outcome {
             EffectOutcome::Woven(report) => {
                 self.keep_report(unit, &found.value, report);
-                let input = Input::Woven(report.clone());
+                let input = SprintInput::Woven(report.clone());
                 let after = sprint::apply(&found.value, &input, now);
                 self.keep_commit(unit, attempt.job, &after, report).await?;
                 input
@@ -266,7 +270,7 @@ impl Dispatcher {
             EffectOutcome::Failed(failure)
                 if matches!(effect.state, EffectState::Failed { .. }) =>
             {
-                Input::WeaveFailed {
+                SprintInput::WeaveFailed {
                     weave: attempt.weave,
                     reason: failure.to_string(),
                     may_pass: failure.class.may_pass(),
@@ -293,7 +297,7 @@ impl Dispatcher {
         let place = IndexEntry::until(unit.now(), SPRINT_KEPT);
         unit.put_if(key, report, Expect::Any, place);
         // What is left out was ready when it was last read, and is not any more.
-        let is_skipped = |(_, it): &&(u64, Verdict)| matches!(it, Verdict::Skipped { .. });
+        let is_skipped = |it: &&(u64, WeaveVerdict)| matches!(it.1, WeaveVerdict::Skipped { .. });
         for (number, _) in report.verdicts.iter().filter(is_skipped) {
             unit.enqueue_hint(Work::Pull {
                 pull: pull_of(sprint, *number),
@@ -329,7 +333,7 @@ fn falls_out(sprint: &Sprint, weave: &Weave) -> bool {
     let verdicts = reported(weave);
     numbers.any(|number| {
         let verdict = verdicts.iter().find(|(it, _)| *it == number);
-        !matches!(verdict, Some((_, Verdict::In { .. })))
+        !matches!(verdict, Some((_, WeaveVerdict::In { .. })))
     })
 }
 

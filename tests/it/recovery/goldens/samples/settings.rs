@@ -14,7 +14,7 @@ use domain::ids::{EffectId, RepoId};
 use domain::policy::{MergeMethod, MergePolicy, PlanApproval, Policy, Source, Timing};
 use domain::pull::Lane;
 use domain::redelivery::{
-    DeliveryId, FailedDelivery, HookId, Log, LogPosition, LogStatus, RedeliveryState,
+    DeliveryId, FailedDelivery, HookId, LogPosition, LogStatus, RedeliveryState, WebhookLog,
 };
 use domain::token::{Scope, Token};
 use domain::wake::{Channel, Notify};
@@ -341,7 +341,7 @@ fn put_hooks(samples: &mut Samples) {
         LogStatus::Forbidden { since: AT },
         LogStatus::Unread { since: AT },
     ];
-    let of_app = RedeliveryState::new(Log::App);
+    let of_app = RedeliveryState::new(WebhookLog::App);
     samples.put(keys::hook_log(&of_app.log), &of_app);
     for standing in standings {
         let repair = RedeliveryState {
@@ -357,7 +357,7 @@ fn put_hooks(samples: &mut Samples) {
             left: 1,
             asked: 3,
             given_up: 2,
-            ..RedeliveryState::new(Log::Repo(pull_ref().repo))
+            ..RedeliveryState::new(WebhookLog::Repo(pull_ref().repo))
         };
         samples.put(keys::hook_log(&repair.log), &repair);
     }

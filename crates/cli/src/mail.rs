@@ -179,7 +179,7 @@ impl Office {
     ) -> Result<ReceivedMessage> {
         self.store.append(Make::Never, |log, now| {
             let mail = log.mail();
-            let ordered = mail.ordered((id, &persona), order, now);
+            let ordered = mail.ordered(id, &persona, order, now);
             let what = ordered.map_err(refused)?;
             let message = mail.message(id, &persona).map_err(no_such)?;
             let mut message = message.clone();

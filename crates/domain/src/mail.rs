@@ -87,7 +87,8 @@ pub struct Letter {
 impl Letter {
     /// A message to be sent.
     pub fn new(
-        (from, to): (PersonaName, PersonaName),
+        from: PersonaName,
+        to: PersonaName,
         subject: Subject,
         body: MailBody,
         attachments: Vec<Attachment>,
@@ -108,7 +109,8 @@ impl Letter {
     fn check_texts(&self) -> Result<(), InvalidId> {
         let attachments = self.attachments.iter().map(|it| it.parse::<Attachment>());
         Self::new(
-            (self.from.clone(), self.to.clone()),
+            self.from.clone(),
+            self.to.clone(),
             self.subject.parse()?,
             self.body.parse()?,
             attachments.collect::<Result<_, _>>()?,

@@ -75,8 +75,7 @@ impl Backend {
         id: &DeliveryId,
         command: &Command,
     ) -> Result<Delivery, Error> {
-        let named = (command.id.as_str(), &command.by);
-        self.command_by_place(id, named, |_, _| Ok(command.act.clone()))
+        self.command_by_place(id, &command.id, &command.by, |_, _| Ok(command.act.clone()))
             .await
     }
 
@@ -85,7 +84,8 @@ impl Backend {
     pub async fn command_by_place(
         &self,
         id: &DeliveryId,
-        (command_id, by): (&str, &Actor),
+        command_id: &str,
+        by: &Actor,
         act: impl Fn(&Delivery, &Rules) -> Result<Act, TransitionError>,
     ) -> Result<Delivery, Error> {
         let act = &act;

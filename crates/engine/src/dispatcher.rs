@@ -278,8 +278,7 @@ impl Dispatcher {
             else {
                 return Ok(());
             };
-            let step =
-                job::pull_settled(&found.value, &reference, (state, sha), self.backend.now());
+            let step = job::pull_settled(&found.value, &reference, state, sha, self.backend.now());
             let mut unit = self.backend.unit();
             self.backend
                 .save_job(&mut unit, Some(&found), &step)

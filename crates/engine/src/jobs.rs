@@ -160,7 +160,7 @@ impl Backend {
         let now = self.now();
         let step = self
             .order(named, job::Order::Approve, &|job, source| {
-                job::approve(job, named.session.as_ref(), plan, (now, &source.timing))
+                job::approve(job, named.session.as_ref(), plan, now, &source.timing)
             })
             .await?;
         effect_ref(&step, named)

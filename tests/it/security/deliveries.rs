@@ -310,8 +310,8 @@ fn told_of(text: &str) -> Vec<Vec<String>> {
     [
         delivery_task(&delivery),
         review_task(&delivery, &pull, &head),
-        requested_change((Phase::Plan, false), Some(text)),
-        requested_change((Phase::Implement, true), Some(text)),
+        requested_change(Phase::Plan, false, Some(text)),
+        requested_change(Phase::Implement, true, Some(text)),
     ]
     .iter()
     .map(|text| frame(text))

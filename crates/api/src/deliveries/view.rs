@@ -205,9 +205,9 @@ fn job_orders(api: &ApiInner, shown: &DeliveryShown) -> LegalOrders {
         return LegalOrders::default();
     };
     let pull = shown.pull.as_ref().map(|tracked| &tracked.pull);
-    let now = (api.backend.now(), &Timing::default());
+    let (now, timing) = (api.backend.now(), &Timing::default());
     let orders = [Order::Approve, Order::Retry, Order::Cancel, Order::Merge];
-    let accepts = |order: &Order| acceptance::accepts((job, pull), *order, now);
+    let accepts = |order: &Order| acceptance::accepts(job, pull, *order, now, timing);
     let accepted = orders.into_iter().filter(accepts);
     LegalOrders {
         legal: accepted.map(|order| order.word().to_owned()).collect(),

@@ -10,7 +10,7 @@ use axum::http::{self, Request};
 use domain::delivery::Delivery;
 use domain::ids::TokenName;
 use domain::job::{Job, JobPhase};
-use domain::token::Scope;
+use domain::token::{Rights, Scope};
 use engine::ports::Queue;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -126,7 +126,7 @@ async fn token(world: &World, name: &str, scope: Scope) -> String {
     let name: TokenName = name.parse().unwrap();
     let made = world
         .backend
-        .create_token(&name, (scope, None), None, [7; 32])
+        .create_token(&name, Rights::new(scope, None), None, [7; 32])
         .await;
     made.unwrap().1
 }

@@ -10,7 +10,7 @@ use domain::pipeline::{
     RequirementState, StepPlan, apply,
 };
 use domain::schedule::{BegunRun, LeftOut, Schedule, ScheduleError, ScheduleSettings};
-use domain::token::Scope;
+use domain::token::{Rights, Scope};
 use engine::deliveries::DeliveryOrder;
 use engine::ports::Clock;
 use engine::work::Work;
@@ -48,7 +48,7 @@ async fn patch(world: &World, path: &str, changes: &Value) -> Answer {
 /// The text of a token of an agent.
 async fn agent_token(world: &World) -> String {
     let (name, agent) = ("ci".parse().unwrap(), "zai".parse().unwrap());
-    let rights = (Scope::Write, Some(&agent));
+    let rights = Rights::new(Scope::Write, Some(&agent));
     let made = world.backend.create_token(&name, rights, None, [7; 32]);
     made.await.unwrap().1
 }

@@ -9,7 +9,7 @@ use domain::sprint::{
     Against, Clash, Landing, Offer, Report, Sights, Sprint, SprintInput, SprintSight, Way,
     WeaveVerdict, Work, Woven, apply,
 };
-use domain::token::Scope;
+use domain::token::{Rights, Scope};
 use engine::backend::IndexEntry;
 use engine::keys;
 use engine::ports::{Clock, Expect};
@@ -159,7 +159,7 @@ async fn start(world: &World, personas: &[&str]) -> Value {
 /// The text of a token of an agent.
 async fn agent_token(world: &World) -> String {
     let (name, agent) = ("ci".parse().unwrap(), "zai".parse().unwrap());
-    let rights = (Scope::Write, Some(&agent));
+    let rights = Rights::new(Scope::Write, Some(&agent));
     let made = world.backend.create_token(&name, rights, None, [7; 32]);
     made.await.unwrap().1
 }

@@ -228,7 +228,7 @@ impl Store {
             Mending::Restore if found.pages.is_empty() => {
                 return Err(super::nothing_sealed(found.broken.as_deref()).into());
             }
-            Mending::Restore => mail::restore(&bytes, (&found.pages, &found.seal), now),
+            Mending::Restore => mail::restore(&bytes, &found.pages, &found.seal, now),
         };
         if !mended.rejected.is_empty() {
             let mut aside = mended.rejected.join(&b'\n');

@@ -22,7 +22,7 @@ pub fn of_job(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) -
     let glimpse = pull.map(PullGlimpse::of_pull);
     let waits = job::waits_for(job, pull, None);
     let is_plan_open = waits.what == WaitReason::Plan;
-    let (phase, run_status, error) = place((&seen, is_plan_open), glimpse.as_ref());
+    let (phase, run_status, error) = place(&seen, is_plan_open, glimpse.as_ref());
     let since = since(job, pull, waits.since);
     let plan = job::plan_to_approve(job).map(|(plan, at)| DeliveryPlan::of_steps(plan, at));
     let closed = (phase == Phase::Close).then_some(Closed::Finished);
@@ -121,7 +121,7 @@ fn since(job: &Job, pull: Option<&Pull>, waits: Option<Timestamp>) -> Timestamp 
 type Place = (Phase, RunStatus, Option<Failed>);
 
 /// Where a job is. What its session asks is told by the rule of the job that says who it waits for.
-fn place((job, is_plan_open): (&JobGlimpse, bool), pull: Option<&PullGlimpse>) -> Place {
+fn place(job: &JobGlimpse, is_plan_open: bool, pull: Option<&PullGlimpse>) -> Place {
     let failed = |phase, code, text: &str| {
         let text = text.to_owned();
         (phase, RunStatus::Failed, Some(Failed { code, text }))

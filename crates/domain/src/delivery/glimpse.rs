@@ -171,7 +171,7 @@ impl JobGlimpse {
             JobPhase::Queued { .. } | JobPhase::Creating { .. } | JobPhase::Proposed { .. } => {
                 (SessionWork::Waiting, false)
             }
-            JobPhase::Watching(watch) => (watched(job, watch, (timing, now)), elsewhere(watch)),
+            JobPhase::Watching(watch) => (watched(job, watch, timing, now), elsewhere(watch)),
             JobPhase::Ended(ending) => (SessionWork::Ended(ended(&ending.how)), false),
         };
         Self {
@@ -207,7 +207,7 @@ impl JobSight {
     }
 }
 
-fn watched(job: &Job, watch: &Watch, (timing, now): (&Timing, Timestamp)) -> SessionWork {
+fn watched(job: &Job, watch: &Watch, timing: &Timing, now: Timestamp) -> SessionWork {
     if let Some(plan) = plan_that_waits(watch) {
         return SessionWork::Planned(plan.clone());
     }
@@ -249,14 +249,15 @@ fn watched(job: &Job, watch: &Watch, (timing, now): (&Timing, Timestamp)) -> Ses
         | WaitReason::Hold
         | WaitReason::SourceHold
         | WaitReason::ObserveOnly
-        | WaitReason::Ended => rest(job, &watch.session, (timing, now), since),
+        | WaitReason::Ended => rest(job, &watch.session, timing, now, since),
     }
 }
 
 fn rest(
     job: &Job,
     session: &SessionId,
-    (timing, now): (&Timing, Timestamp),
+    timing: &Timing,
+    now: Timestamp,
     since: Option<Timestamp>,
 ) -> SessionWork {
     match job::session_status(job, Some(session), timing, now) {

@@ -50,7 +50,7 @@ pub(super) fn reviewing(moving: &mut Moving<'_>) -> bool {
     };
     if reviewer == ReviewBy::Nobody {
         let note = Some("this source has no reviewer");
-        moving.judge(Verdict::Pass, &head, (&Actor::System, note));
+        moving.judge(Verdict::Pass, &head, &Actor::System, note);
         return true;
     }
     let asked = moving.delivery.review.asked.clone();
@@ -58,8 +58,8 @@ pub(super) fn reviewing(moving: &mut Moving<'_>) -> bool {
     let awaited = asked.as_ref().map_or(reviewer, |asked| asked.by);
     if let (ReviewBy::Human, Some(by)) = (awaited, &pull.approved_by) {
         let (by, note) = (Actor::person(by), Some("approved on GitHub"));
-        moving.judge(Verdict::Pass, &head, (&by, note));
-        let_go_on(moving, (Some(head), &MergeStyle::default()), &by);
+        moving.judge(Verdict::Pass, &head, &by, note);
+        let_go_on(moving, Some(head), &MergeStyle::default(), &by);
         moving.go_on(&by);
         return true;
     }

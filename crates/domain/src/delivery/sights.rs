@@ -25,7 +25,7 @@ pub(super) const WHY_CHARS_MAX: usize = 200;
 pub(super) fn see(moving: &mut Moving<'_>, input: &DeliveryInput) {
     match input {
         DeliveryInput::Job(sight, _) => job(moving, sight),
-        DeliveryInput::Pull(glimpse, read_at) => pull(moving, (glimpse, *read_at)),
+        DeliveryInput::Pull(glimpse, read_at) => pull(moving, glimpse, *read_at),
         DeliveryInput::Issue(sight) => issue(moving, sight),
         DeliveryInput::Child(id, state) => child(moving, id, *state),
         DeliveryInput::Review(sight) => reviewer(moving, sight),
@@ -42,7 +42,7 @@ pub(super) fn decide(moving: &mut Moving<'_>, input: &DeliveryInput) {
         DeliveryInput::Provider(phase, report) => provider(moving, *phase, report),
         DeliveryInput::Pull(glimpse, read_at) => {
             if moving.delivery.task.pull.as_ref() == Some(&glimpse.pull) {
-                pull_read(moving, (glimpse, *read_at));
+                pull_read(moving, glimpse, *read_at);
             } else {
                 // The pull request of the attempt before may be what the close of the issue waited for.
                 issue_closed(moving, None);
@@ -66,9 +66,11 @@ pub(super) fn decide(moving: &mut Moving<'_>, input: &DeliveryInput) {
 }
 
 /// A merge closes the issue, too: only a pull request that was read after that, or is over, tells which it is.
-fn pull_read(moving: &mut Moving<'_>, read: (&PullGlimpse, Timestamp)) {
+fn pull_read(moving: &mut Moving<'_>, glimpse: &PullGlimpse, read_at: Timestamp) {
     let by = match &moving.delivery.trouble {
-        Some(IssueTrouble::Closed { at, by }) if is_known_since(read, *at) => by.clone(),
+        Some(IssueTrouble::Closed { at, by }) if is_known_since(glimpse, read_at, *at) => {
+            by.clone()
+        }
         Some(
             IssueTrouble::Closed { .. } | IssueTrouble::Unreadable(_) | IssueTrouble::LeftOpen(_),
         )
@@ -80,7 +82,7 @@ fn pull_read(moving: &mut Moving<'_>, read: (&PullGlimpse, Timestamp)) {
 }
 
 /// Whether a pull request tells whether it was merged by a moment: it was read since, or is over.
-fn is_known_since((glimpse, read_at): (&PullGlimpse, Timestamp), moment: Timestamp) -> bool {
+fn is_known_since(glimpse: &PullGlimpse, read_at: Timestamp, moment: Timestamp) -> bool {
     read_at >= moment || glimpse.end.is_some()
 }
 
@@ -154,11 +156,11 @@ fn said(moving: &mut Moving<'_>, sight: &JobSight) {
     }
 }
 
-fn pull(moving: &mut Moving<'_>, (glimpse, read_at): (&PullGlimpse, Timestamp)) {
+fn pull(moving: &mut Moving<'_>, glimpse: &PullGlimpse, read_at: Timestamp) {
     let delivery = &mut moving.delivery;
     if delivery.task.pull.as_ref() != Some(&glimpse.pull) {
         if delivery.task.earlier_pull.as_ref() == Some(&glimpse.pull) {
-            earlier_pull(moving, (glimpse, read_at));
+            earlier_pull(moving, glimpse, read_at);
         }
         return;
     }
@@ -176,16 +178,16 @@ fn pull(moving: &mut Moving<'_>, (glimpse, read_at): (&PullGlimpse, Timestamp)) 
 }
 
 /// What the attempt before made was merged by a person, or was not although the issue is closed.
-fn earlier_pull(moving: &mut Moving<'_>, read: (&PullGlimpse, Timestamp)) {
+fn earlier_pull(moving: &mut Moving<'_>, glimpse: &PullGlimpse, read_at: Timestamp) {
     let delivery = &mut moving.delivery;
-    if shows_merge(read.0) {
+    if shows_merge(glimpse) {
         if !has_merged(delivery) {
-            earlier_merged(moving, read.0);
+            earlier_merged(moving, glimpse);
         }
         return;
     }
     delivery.task.earlier_unmerged = match &delivery.trouble {
-        Some(IssueTrouble::Closed { at, .. }) => is_known_since(read, *at),
+        Some(IssueTrouble::Closed { at, .. }) => is_known_since(glimpse, read_at, *at),
         Some(IssueTrouble::Unreadable(_) | IssueTrouble::LeftOpen(_)) | None => false,
     };
 }
@@ -323,7 +325,7 @@ fn reviewed(moving: &mut Moving<'_>, sight: &ReviewSight) {
                     moving.delivery.feedback.clone_from(&output.feedback);
                 }
                 let note = Some(output.summary.as_str());
-                moving.judge(output.verdict, &asked.head, (&by, note));
+                moving.judge(output.verdict, &asked.head, &by, note);
             }
             Err(odd) => moving.fail(Fault::MalformedReview, &odd.to_string(), &by),
         },

@@ -17,7 +17,8 @@ pub(super) fn goes_on(moving: &mut Moving<'_>) -> bool {
 /// The approval of a reviewed head is also the word that its merge waits for.
 pub(super) fn let_go_on(
     moving: &mut Moving<'_>,
-    (head, style): (Option<CommitSha>, &MergeStyle),
+    head: Option<CommitSha>,
+    style: &MergeStyle,
     by: &Actor,
 ) {
     moving.delivery.review.approved = head.map(|head| Approved {

@@ -224,8 +224,8 @@ fn review(delivery: &Delivery, sight: &Sight) -> Option<Want> {
     let asked = delivery.review.asked.as_ref().filter(|_| is_open)?;
     let (pull, head) = (delivery.task.pull.clone()?, asked.head.clone());
     match asked.by {
-        ReviewBy::Agent => Some(review_of(delivery, (pull, asked), Audience::Agent)),
-        ReviewBy::Human => Some(review_of(delivery, (pull, asked), Audience::Human)),
+        ReviewBy::Agent => Some(review_of(delivery, pull, asked, Audience::Agent)),
+        ReviewBy::Human => Some(review_of(delivery, pull, asked, Audience::Human)),
         ReviewBy::Jules if sight.review_job => Some(Want::ApprovePlan {
             job: asked.job.clone()?,
             plan: sight.review_plan.clone()?,
@@ -240,7 +240,7 @@ fn review(delivery: &Delivery, sight: &Sight) -> Option<Want> {
 }
 
 /// The same head is asked about anew when it is reviewed once more.
-fn review_of(delivery: &Delivery, (pull, asked): (PullRef, &Asked), audience: Audience) -> Want {
+fn review_of(delivery: &Delivery, pull: PullRef, asked: &Asked, audience: Audience) -> Want {
     let whom = match audience {
         Audience::Agent => "agent",
         Audience::Human | Audience::Nobody => "human",

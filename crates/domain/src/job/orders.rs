@@ -128,7 +128,7 @@ pub fn say(
         );
     }
     let watch = watched(job, session)?;
-    refuse_repeated(job, watch, (text, cause))?;
+    refuse_repeated(job, watch, text, cause)?;
     let action = Action::Say {
         session: watch.session.clone(),
         text: text.to_owned(),
@@ -139,7 +139,7 @@ pub fn say(
 
 /// Refuses a text that was already sent as an answer to the same question: Jules would get it twice. A repeated
 /// request with the same cause is no second answer.
-fn refuse_repeated(job: &Job, watch: &Watch, (text, cause): (&str, &str)) -> Result<(), NotNow> {
+fn refuse_repeated(job: &Job, watch: &Watch, text: &str, cause: &str) -> Result<(), NotNow> {
     let asked = digest(text);
     let same = turns::sent(watch)
         .iter()
@@ -215,7 +215,8 @@ pub fn approve(
     job: &Job,
     session: Option<&SessionId>,
     read: Option<&PlanId>,
-    (now, timing): (Timestamp, &Timing),
+    now: Timestamp,
+    timing: &Timing,
 ) -> Result<Step<Job>, NotNow> {
     let watch = watched(job, session)?;
     let plan = shown_plan(watch).map(|(plan, _)| plan);
@@ -274,7 +275,7 @@ pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestam
     let mut watch = watch.clone();
     if !turns::unanswered(&mut watch, &effect.action, now) {
         let failed = failed(job, &watch, (cause, effect, failure), now);
-        announce(&mut step, &mut watch, (AnnouncementTopic::Order, failed));
+        announce(&mut step, &mut watch, AnnouncementTopic::Order, failed);
     }
     step.aggregate.phase = JobPhase::Watching(watch);
     step.due = looked_at(&step.aggregate, &Timing::default());

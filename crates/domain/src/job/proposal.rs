@@ -121,8 +121,8 @@ pub fn proposed(job: &Job, opened: Option<(&PullRef, &CommitSha)>, now: Timestam
             };
             step.follow_ups.push(FollowUp::Pull(opened.clone()));
         }
-        (JobPhase::Ended(Ending { pull: None, .. }), Some(opened)) => {
-            step.effects.extend(withdrawn(job, opened));
+        (JobPhase::Ended(Ending { pull: None, .. }), Some((opened, head))) => {
+            step.effects.extend(withdrawn(job, opened, head));
         }
         (
             JobPhase::Queued { .. }
@@ -138,7 +138,7 @@ pub fn proposed(job: &Job, opened: Option<(&PullRef, &CommitSha)>, now: Timestam
 }
 
 /// A pull request of ours is closed, and its branch goes.
-fn withdrawn(job: &Job, (pull, sha): (&PullRef, &CommitSha)) -> Vec<Action> {
+fn withdrawn(job: &Job, pull: &PullRef, sha: &CommitSha) -> Vec<Action> {
     let pull = pull.clone();
     let close = Action::ClosePull { pull };
     std::iter::once(close).chain(unbranched(job, sha)).collect()
@@ -160,7 +160,7 @@ pub(super) fn taken_back(job: &Job) -> Vec<Action> {
             pull: Some(pull),
             head: Some(head),
             ..
-        } => withdrawn(job, (pull, head)),
+        } => withdrawn(job, pull, head),
         JobPhase::Proposed {
             head: Some(head), ..
         } => unbranched(job, head).into_iter().collect(),
@@ -188,7 +188,8 @@ pub fn proposal_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job
 pub(super) fn settled(
     mut step: Step<Job>,
     pull: &PullRef,
-    (state, sha): (&PullState, &CommitSha),
+    state: &PullState,
+    sha: &CommitSha,
     now: Timestamp,
 ) -> Step<Job> {
     let is_its_own = match &step.aggregate.phase {

@@ -28,7 +28,8 @@ impl Watch {
 pub fn pushed(
     job: &Job,
     session: &SessionId,
-    (now, timing): (Timestamp, &Timing),
+    now: Timestamp,
+    timing: &Timing,
 ) -> Option<Step<Job>> {
     let mut step = Step::unchanged(job.clone());
     match &mut step.aggregate.phase {
@@ -63,7 +64,7 @@ mod tests {
     fn push(job: &Job, session: &str, second: i64) -> Option<Job> {
         let session = session.parse().unwrap();
         let timing = Timing::default();
-        pushed(job, &session, (after(job, second), &timing)).map(|step| {
+        pushed(job, &session, after(job, second), &timing).map(|step| {
             assert!(step.events.is_empty() && step.effects.is_empty());
             assert_eq!(step.due, looked_at(&step.aggregate, &timing));
             step.aggregate

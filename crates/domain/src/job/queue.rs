@@ -40,6 +40,6 @@ pub fn start_place(job: &Job, now: Timestamp) -> (Reverse<u32>, Timestamp, JobId
             (job.created_at, false)
         }
     };
-    let (rank, since) = priority::start_place((job.priority, refused), since, now);
+    let (rank, since) = priority::start_place(job.priority, refused, since, now);
     (rank, since, job.id.clone())
 }

@@ -52,7 +52,8 @@ fn relation_in_this_attempt(phase: &JobPhase) -> SessionRelation {
 /// unless another job adopted it.
 pub fn session_found(
     job: &Job,
-    (session, attempt): (&SessionId, u32),
+    session: &SessionId,
+    attempt: u32,
     owner: Option<&JobId>,
     timing: &Timing,
 ) -> Step<Job> {

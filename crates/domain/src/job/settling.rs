@@ -18,13 +18,14 @@ use crate::step::Step;
 pub fn pull_settled(
     job: &Job,
     pull: &PullRef,
-    (state, sha): (&PullState, &CommitSha),
+    state: &PullState,
+    sha: &CommitSha,
     now: Timestamp,
 ) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
     step.due = looked_at(job, &Timing::default());
     let JobPhase::Watching(watch) = &job.phase else {
-        return proposal::settled(step, pull, (state, sha), now);
+        return proposal::settled(step, pull, state, sha, now);
     };
     if watch.pull.as_ref().is_some_and(|known| known != pull) {
         return step;

@@ -123,7 +123,8 @@ fn chain(what: &Occurrence, policy: &Policy) -> Vec<Answer> {
 pub(super) fn begin(
     step: &mut Step<Job>,
     watch: &mut Watch,
-    (told, what): (&mut Announcement, &Occurrence),
+    told: &mut Announcement,
+    what: &Occurrence,
     context: &Context<'_>,
 ) {
     let (topic, words) = match what {
@@ -141,7 +142,7 @@ pub(super) fn begin(
     if steps.is_empty() {
         return;
     }
-    if may_announce(step, watch, (topic, words), context.now) {
+    if may_announce(step, watch, topic, words, context.now) {
         pass_on(step, watch, (told, what, 0), context);
     } else {
         told.suppressed = true;

@@ -55,7 +55,7 @@ pub(super) fn notice(step: &mut Step<Job>, watch: &mut Watch, context: &Context<
         audience(context.policy),
     );
     let told = event(&step.aggregate, watch, about, context.now);
-    announce(step, watch, (AnnouncementTopic::Plan, told));
+    announce(step, watch, AnnouncementTopic::Plan, told);
 }
 
 /// Whether the pull request of a job comes from work on a plan without an approval. It may not be linked to the job

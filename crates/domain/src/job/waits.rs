@@ -35,7 +35,7 @@ pub fn waits_for(job: &Job, pull: Option<&Pull>, woken: Option<&AgentName>) -> W
         }
         JobPhase::Ended(ending) => WaitsFor::new(WaitParty::Nobody, WaitReason::Ended, ending.at),
         JobPhase::Proposed { since, .. } => match pull {
-            Some(pull) => pull::waits_for(pull, woken),
+            Some((pull, on_woven)) => pull::waits_for(pull, on_woven, woken),
             None => WaitsFor::new(WaitParty::Gaffer, WaitReason::Reading, *since),
         },
         JobPhase::Watching(watch) => match &watch.attention {
@@ -115,8 +115,8 @@ fn watched(watch: &Watch, pull: Option<(&Pull, bool)>, woken: Option<&AgentName>
         return WaitsFor::new(WaitParty::Jules, WaitReason::Answered, at);
     }
     match &watch.attention {
-        Attention::Question { since, .. } => asked(watch, (WaitReason::Question, *since), woken),
-        Attention::Plan { since, .. } => asked(watch, (WaitReason::Plan, *since), woken),
+        Attention::Question { since, .. } => asked(watch, WaitReason::Question, *since, woken),
+        Attention::Plan { since, .. } => asked(watch, WaitReason::Plan, *since, woken),
         Attention::Expecting { since } => {
             WaitsFor::new(WaitParty::Jules, WaitReason::Words, *since)
         }
@@ -126,11 +126,7 @@ fn watched(watch: &Watch, pull: Option<(&Pull, bool)>, woken: Option<&AgentName>
 }
 
 /// Whose turn it is to answer.
-fn asked(
-    watch: &Watch,
-    (what, since): (WaitReason, Timestamp),
-    woken: Option<&AgentName>,
-) -> WaitsFor {
+fn asked(watch: &Watch, what: WaitReason, since: Timestamp, woken: Option<&AgentName>) -> WaitsFor {
     let person = WaitsFor::new(WaitParty::Person, what, since);
     match turns::whose(watch) {
         Some(Answerer::Agent) => WaitsFor::woken(woken, what, since),
@@ -146,7 +142,9 @@ fn unasked(watch: &Watch, pull: Option<(&Pull, bool)>, woken: Option<&AgentName>
     let is_over = completion::is_over(watch);
     match (&watch.pull, pull) {
         _ if is_halted(watch) => silent(watch, woken),
-        (Some(_), Some(pull)) if is_over || is_silent(watch) => pull::waits_for(pull, woken),
+        (Some(_), Some((pull, on_woven))) if is_over || is_silent(watch) => {
+            pull::waits_for(pull, on_woven, woken)
+        }
         (Some(_), None) if is_over => {
             WaitsFor::new(WaitParty::Gaffer, WaitReason::Reading, rests_since)
         }

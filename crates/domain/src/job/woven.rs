@@ -13,7 +13,8 @@ use crate::step::{FollowUp, Step};
 /// The job of a sprint's one pull request, with its first weave.
 pub fn integrate(
     new: NewJob,
-    (sprint, weave): (SprintNumber, u32),
+    sprint: SprintNumber,
+    weave: u32,
     now: Timestamp,
 ) -> Result<Step<Job>, NotNow> {
     let mut step = create(new, now)?;
@@ -24,24 +25,24 @@ pub fn integrate(
         pull: None,
         head: None,
     };
-    step.effects.push(asked(job, (sprint, weave)));
+    step.effects.push(asked(job, sprint, weave));
     step.due = deadline(&step.aggregate, &Timing::default());
     step.follow_ups = vec![FollowUp::Job(step.aggregate.id.clone())];
     Ok(step)
 }
 
 /// The same job with another weave. One that is over weaves no more.
-pub fn weave_again(job: &Job, weave: (SprintNumber, u32)) -> Step<Job> {
+pub fn weave_again(job: &Job, sprint: SprintNumber, weave: u32) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
     if let JobPhase::Proposed { .. } = job.phase {
-        step.effects.push(asked(job, weave));
+        step.effects.push(asked(job, sprint, weave));
         step.follow_ups.push(FollowUp::Job(job.id.clone()));
     }
     step.due = deadline(&step.aggregate, &Timing::default());
     step
 }
 
-fn asked(job: &Job, (sprint, weave): (SprintNumber, u32)) -> Action {
+fn asked(job: &Job, sprint: SprintNumber, weave: u32) -> Action {
     Action::Repo(RepoAction::Weave {
         job: job.id.clone(),
         repo: job.repo.clone(),

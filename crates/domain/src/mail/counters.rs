@@ -60,7 +60,7 @@ pub struct TooManyPersonas(pub PersonaName);
 
 impl Counters {
     /// What is counted of a whole log.
-    pub fn of(log: &Log<'_>, (sealed, pages): (u64, u64)) -> Self {
+    pub fn of(log: &Log<'_>, sealed: u64, pages: u64) -> Self {
         Self {
             events: log.lines().len() as u64,
             message: log.next().before(),
@@ -98,7 +98,7 @@ impl Counters {
     pub fn send(&mut self, letter: Letter, stamp: Stamp) -> Result<Added, TooManyPersonas> {
         self.must_take([&letter.from, &letter.to])?;
         let number = self.message.map_or(MessageId::FIRST, MessageId::next);
-        let message = ReceivedMessage::sent((number, stamp.at), &letter);
+        let message = ReceivedMessage::sent(number, stamp.at, &letter);
         self.count(&letter.from, |counts| counts.sent += 1);
         self.count(&letter.to, |counts| counts.take_in(&message));
         self.message = Some(number);

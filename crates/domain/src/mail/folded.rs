@@ -97,7 +97,7 @@ impl Mail {
         let mut mail = Self::default();
         for event in events.clone() {
             if let MailAction::Send(letter) = &event.what {
-                let sent = || ReceivedMessage::sent((event.message, event.at), letter);
+                let sent = || ReceivedMessage::sent(event.message, event.at, letter);
                 mail.messages.entry(event.message).or_insert_with(sent);
             }
         }
@@ -143,7 +143,8 @@ impl Mail {
     /// The event that an order takes; none where things are so already.
     pub fn ordered(
         &self,
-        (message, persona): (MessageId, &PersonaName),
+        message: MessageId,
+        persona: &PersonaName,
         order: MessageOrder,
         now: Timestamp,
     ) -> Result<Option<MailAction>, RefusedOrder> {
@@ -215,7 +216,7 @@ impl ReceivedMessage {
         })
     }
 
-    pub(super) fn sent((message_id, ts): (MessageId, Timestamp), letter: &Letter) -> Self {
+    pub(super) fn sent(message_id: MessageId, ts: Timestamp, letter: &Letter) -> Self {
         Self {
             message_id,
             ts,

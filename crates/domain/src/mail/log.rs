@@ -225,7 +225,11 @@ impl<'a> Log<'a> {
             }
             wanted = wanted.max(there.next());
         }
-        let gaps: Vec<LogFault> = self.missing.iter().map(|gap| self.gap(*gap)).collect();
+        let gaps: Vec<LogFault> = self
+            .missing
+            .iter()
+            .map(|&(from, to)| self.gap(from, to))
+            .collect();
         self.faults.extend(gaps);
     }
 
@@ -240,7 +244,7 @@ impl<'a> Log<'a> {
     }
 
     /// A gap is told at the first line that needs what is missing.
-    fn gap(&self, (from, to): (MessageId, MessageId)) -> LogFault {
+    fn gap(&self, from: MessageId, to: MessageId) -> LogFault {
         let needs = |line: &&Line<'_>| line.entry.message().is_some_and(|id| id >= from);
         let end = || self.lines.last().map_or(1, |line| line.number + 1);
         let line = self.lines.iter().find(needs);

@@ -66,7 +66,7 @@ fn noted(message: MessageId, at: Timestamp) -> MailEvent {
 }
 
 /// Takes what is sealed, and then what is valid and not sealed.
-pub fn restore(bytes: &[u8], (pages, seal): (&[Page], &Seal), now: Timestamp) -> Mended {
+pub fn restore(bytes: &[u8], pages: &[Page], seal: &Seal, now: Timestamp) -> Mended {
     let sealed = pages.iter().flat_map(Page::lines);
     let sealed: Vec<&[u8]> = sealed.map(|line| line.as_bytes()).collect();
     let known: BTreeSet<&[u8]> = sealed.iter().copied().collect();

@@ -35,8 +35,10 @@ const NEVER_MERGED: &str = "The file is collected and never merged.";
 /// The prompt of a job of a member: its mailbox first, then its task. Of its unread messages some are shown whole, and as many of
 /// the others are named as there is room for.
 pub fn member_task(
-    (persona, sprint): (&PersonaName, &Sprint),
-    (whole, others): (&[ReceivedMessage], &[ReceivedMessage]),
+    persona: &PersonaName,
+    sprint: &Sprint,
+    whole: &[ReceivedMessage],
+    others: &[ReceivedMessage],
     prompt: &str,
 ) -> String {
     let Sprint { number, repo, .. } = sprint;
@@ -53,7 +55,7 @@ pub fn member_task(
     let naming = |named: usize| {
         format!(
             "You are the persona `{persona}` in sprint {number} of {repo}. {merging}\n\n{}\n\n{HOW_TO_SEND} {file}\n\n{prompt}",
-            mailbox(whole, (others, named))
+            mailbox(whole, others, named)
         )
     };
     let fits = |text: &String| encoded_len(text) <= PROMPT_BYTES_MAX;
@@ -125,7 +127,7 @@ fn block(message: &ReceivedMessage) -> String {
     format!("\n{}", fence(&from, &said, MESSAGES_CHARS_MAX))
 }
 
-fn mailbox(read: &[ReceivedMessage], (others, named): (&[ReceivedMessage], usize)) -> String {
+fn mailbox(read: &[ReceivedMessage], others: &[ReceivedMessage], named: usize) -> String {
     let kinds = "Mail tells of conflicts to mend, feedback on your work, and what others coordinate with you.";
     if read.is_empty() && others.is_empty() {
         return format!("Your mailbox is empty. {kinds}");
@@ -357,8 +359,8 @@ pub(super) mod tests {
 
     fn task(shown: &[ReceivedMessage], others: &[ReceivedMessage]) -> String {
         let refactor = "refactor".parse().unwrap();
-        let who = (&refactor, &woven().0);
-        member_task(who, (shown, others), "Improve one thing.")
+        let (sprint, _) = woven();
+        member_task(&refactor, &sprint, shown, others, "Improve one thing.")
     }
 
     #[test]
@@ -422,16 +424,15 @@ pub(super) mod tests {
         let (mut sprint, _) = woven();
         // The longer of the two frames.
         sprint.way = crate::sprint::Integration::Individual;
-        let who = (&persona, &sprint);
         for bytes in [1_000, 25_000, 29_000, PERSONA_BYTES_MAX] {
             let prompt = "x".repeat(bytes);
             let shown = shown_whole(&unread, prompt_room(&prompt));
             let (whole, others) = unread.split_at(shown.len());
-            let text = member_task(who, (whole, others), &prompt);
+            let text = member_task(&persona, &sprint, whole, others, &prompt);
             assert!(encoded_len(&text) <= PROMPT_BYTES_MAX, "{bytes}");
             let mut long = others.to_vec();
             long.iter_mut().for_each(|it| it.subject = "s".repeat(200));
-            let text = member_task(who, (whole, &long), &prompt);
+            let text = member_task(&persona, &sprint, whole, &long, &prompt);
             assert!(encoded_len(&text) <= PROMPT_BYTES_MAX, "{bytes}: names");
             let room = PROMPT_BYTES_MAX - FRAME_BYTES - bytes;
             assert_eq!(shown.is_empty(), room < 700, "{bytes}: {}", shown.len());
@@ -451,14 +452,14 @@ pub(super) mod tests {
                 refusal: &refusal,
                 won: won.to_owned(),
             };
-            resolving_task(&sprint, &[leftover], (&body, room))
+            resolving_task(&sprint, &[leftover], &body, room)
         };
         let mail: Vec<_> = (1..=10).map(|id| message(id, &"\"".repeat(700))).collect();
         let early = task("", task_room(&[]));
         let shown = shown_whole(&mail, prompt_room(&early));
         assert_eq!(shown.len(), mail.len());
         let late = task(&"-a\n+b\n".repeat(4_000), task_room(&mail));
-        let text = member_task((&weaver, &sprint), (&mail, &[]), &late);
+        let text = member_task(&weaver, &sprint, &mail, &[], &late);
         assert!(encoded_len(&text) <= PROMPT_BYTES_MAX);
         assert_eq!(late, early, "what won is left out");
     }
@@ -471,7 +472,7 @@ pub(super) mod tests {
             commit: sprint.woven.as_ref().map(|it| it.commit.clone()),
             diff: "+中文字符中文字符\n".repeat(4_000),
         };
-        let told = anew_conflict(&sprint, (102, &refusal), &won);
+        let told = anew_conflict(&sprint, 102, &refusal, &won);
         let refactor: PersonaName = "refactor".parse().unwrap();
         let mail = [message(7, &"\"".repeat(1_000))];
         for (bytes, count, is_shown) in [
@@ -480,8 +481,8 @@ pub(super) mod tests {
             (PERSONA_BYTES_MAX, 0, false),
         ] {
             let (prompt, mail) = ("x".repeat(bytes), &mail[..count]);
-            let task = anew_task(&told, (&prompt, task_room(mail)));
-            let text = member_task((&refactor, &sprint), (mail, &[]), &task);
+            let task = anew_task(&told, &prompt, task_room(mail));
+            let text = member_task(&refactor, &sprint, mail, &[], &task);
             assert!(encoded_len(&text) <= PROMPT_BYTES_MAX, "{bytes}");
             assert!(text.ends_with(&prompt), "{bytes}");
             let [patch, sync] = &told.attachments[..] else {
@@ -659,7 +660,7 @@ pub(super) mod tests {
         let refactor = "refactor".parse().unwrap();
         let (mut sprint, _) = woven();
         sprint.way = crate::sprint::Integration::Individual;
-        let text = member_task((&refactor, &sprint), (&[], &[]), "Improve one thing.");
+        let text = member_task(&refactor, &sprint, &[], &[], "Improve one thing.");
         for part in [
             "in sprint 50 of acme/shop. Others take part too, and each pull request is merged by itself.\n\n",
             "The file is collected, and merged with your change: give it a name that no other has.\n\n",

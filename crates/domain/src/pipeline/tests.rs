@@ -409,7 +409,7 @@ fn a_requirement_takes_what_is_not_refused_in_its_state() {
     assert_eq!(taken(&gone), [""; 0]);
     let merged = begun.delivered(&RequirementOutcome::Merged, at(2));
     assert_eq!(taken(&merged), ["remove"]);
-    let removing = ready.removed((&job(1), "ann"), at(1)).unwrap();
+    let removing = ready.removed(&job(1), "ann", at(1)).unwrap();
     assert_eq!(taken(&removing), [""; 0]);
     let reason = "its session disappeared".to_owned();
     let unplanned = requirement(RequirementState::Unplanned { reason });
@@ -461,15 +461,15 @@ fn a_requirement_without_a_file_takes_no_start_and_a_start_in_vain_is_no_attempt
 #[test]
 fn a_requirement_whose_files_are_being_removed_is_not_implemented() {
     let ready = requirement(RequirementState::Ready);
-    let removing = ready.removed((&job(1), "agent bot"), at(1)).unwrap();
+    let removing = ready.removed(&job(1), "agent bot", at(1)).unwrap();
     assert_eq!(removing.state.job(), Some(&job(1)));
     let early = removing.start(false, at(2)).unwrap_err();
     assert_eq!(early.code, "taken");
     assert!(early.sentence.contains("as agent bot asked"), "{early:?}");
     assert_eq!(removing.seen(found(false), at(2)), removing);
-    let again = removing.removed((&job(1), "agent bot"), at(2));
+    let again = removing.removed(&job(1), "agent bot", at(2));
     assert_eq!(again, Ok(removing.clone()));
-    let other = removing.removed((&job(2), "ann"), at(2)).unwrap_err();
+    let other = removing.removed(&job(2), "ann", at(2)).unwrap_err();
     assert_eq!(other.code, "tidying");
     let kept = removing.tidied(false, at(3));
     assert_eq!(kept.state, RequirementState::Ready, "it is wanted again");
@@ -491,7 +491,7 @@ fn a_removal_that_is_called_off_leaves_a_requirement_as_it_was() {
         RequirementState::Failed { reason: reason() },
     ] {
         let known = requirement(state.clone());
-        let removing = known.removed((&job(2), "ann"), at(1)).unwrap();
+        let removing = known.removed(&job(2), "ann", at(1)).unwrap();
         assert_eq!(removing.state.word(), "removing");
         let kept = removing.tidied(false, at(2));
         assert_eq!(kept.state, state);
@@ -504,7 +504,7 @@ fn a_removal_that_is_called_off_leaves_a_requirement_as_it_was() {
 fn a_requirement_that_is_implemented_has_its_files_removed_once() {
     let ready = requirement(RequirementState::Ready);
     let ask =
-        |known: &Requirement, number, seconds| known.removed((&job(number), "ann"), at(seconds));
+        |known: &Requirement, number, seconds| known.removed(&job(number), "ann", at(seconds));
     let begun = ready.start(true, at(1)).unwrap();
     let taken = ask(&begun, 1, 2).unwrap_err();
     assert_eq!(taken.code, "taken");

@@ -198,15 +198,15 @@ fn happen(
         JobHappening::CreationFailed(failure) => creation_failed(job, failure, now),
         JobHappening::Twin(n, attempt) => {
             let session = SESSIONS[*n].parse().unwrap();
-            session_found(job, (&session, *attempt), None, timing)
+            session_found(job, &session, *attempt, None, timing)
         }
         JobHappening::Say => say(job, None, ("hello", "c1"), (now, timing)).ok()?,
         JobHappening::Said => said(job, &session, now, timing),
-        JobHappening::Approve => approve(job, None, None, (now, timing)).ok()?,
+        JobHappening::Approve => approve(job, None, None, now, timing).ok()?,
         JobHappening::Cancel => cancel(job, "me", now).ok()?,
         JobHappening::Retry => retry(job, None, now).ok()?,
         JobHappening::Linked(pull) => linked(job, &session, pull, timing),
-        JobHappening::PullSettled(pull, state) => pull_settled(job, pull, (state, &sha('a')), now),
+        JobHappening::PullSettled(pull, state) => pull_settled(job, pull, state, &sha('a'), now),
     })
 }
 

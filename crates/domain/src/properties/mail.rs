@@ -123,7 +123,7 @@ proptest! {
         }
         let log = Log::read(log.as_bytes(), &counters.seal());
         prop_assert_eq!(log.faults(), &[]);
-        prop_assert_eq!(&counters, &Counters::of(&log, (0, 0)));
+        prop_assert_eq!(&counters, &Counters::of(&log, 0, 0));
         let folded: Vec<ReceivedMessage> = log.mail().messages().cloned().collect();
         prop_assert_eq!(folded, rows.into_values().collect::<Vec<_>>());
     }

@@ -257,9 +257,9 @@ fn turned(known: &Requirement, turn: &RequirementTurn, now: Timestamp) -> Requir
         }
         RequirementTurn::Delivered(outcome) => known.delivered(outcome, now),
         RequirementTurn::Tidied { is_merged } => known.tidied(*is_merged, now),
-        RequirementTurn::Removed(job) => known
-            .removed((job, "kim"), now)
-            .unwrap_or_else(|_| refused()),
+        RequirementTurn::Removed(job) => {
+            known.removed(job, "kim", now).unwrap_or_else(|_| refused())
+        }
     }
 }
 

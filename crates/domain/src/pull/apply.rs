@@ -64,7 +64,7 @@ pub fn apply(
             // Another repository took the name: nothing of ours may act on it.
             let reasons = vec![Reason::NotOurs];
             let judgement = Judgement::Refuse { reasons };
-            step.due = Some(next_look(&judgement, (timing, timing.pull_poll), now));
+            step.due = Some(next_look(&judgement, timing, timing.pull_poll, now));
             keep_verdict(&mut step.aggregate, facts, judgement, now);
         }
         PullInput::Facts(facts, outside) => match facts.state {
@@ -134,17 +134,17 @@ fn open(
     unexpected::see(step, facts, outside, now);
     step.aggregate.see_for_delivery(facts, outside);
     let context = context(&step.aggregate, facts, outside, now);
-    let judged = merge::judge(facts, &context, (policy, timing), now);
+    let judged = merge::judge(facts, &context, policy, timing, now);
     let judgement = as_wished(judged, &step.aggregate, policy);
     keep_green(&mut step.aggregate, facts, &judgement, now);
     step.aggregate.ready = ready(&step.aggregate, facts, &judgement, timing);
     step.aggregate.phase = PullPhase::Open;
-    let poll = patience(&step.aggregate, &judgement, (timing, now));
-    step.due = Some(next_look(&judgement, (timing, poll), now));
+    let poll = patience(&step.aggregate, &judgement, timing, now);
+    step.due = Some(next_look(&judgement, timing, poll, now));
     if step.aggregate.closing.is_some() {
         closing::carry_out(step, facts, outside);
     } else if let Judgement::Merge { sha, method } = &judgement {
-        merge_now(step, facts, (sha.clone(), *method), now);
+        merge_now(step, facts, sha.clone(), *method, now);
     } else if may_write(facts, outside) && !is_stale(&judgement) {
         help_along(step, facts, outside, judgement.reasons());
         let matter = repair::RepairContext {
@@ -242,7 +242,8 @@ fn keep_green(pull: &mut Pull, facts: &PullFacts, judgement: &Judgement, now: Ti
 fn merge_now(
     step: &mut Step<Pull>,
     facts: &PullFacts,
-    (sha, method): (CommitSha, MergeMethod),
+    sha: CommitSha,
+    method: MergeMethod,
     now: Timestamp,
 ) {
     let base = facts.base.clone();

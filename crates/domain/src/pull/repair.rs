@@ -157,7 +157,7 @@ fn ask_approval(step: &mut Step<Pull>, matter: &RepairContext<'_>, judgement: &J
     let id = EventId::from_name(&format!("{}:approval:{}@{sha}", pull.job, pull.pull));
     let pulls = vec![pull.pull.clone()];
     let what = Occurrence::Completed { pulls };
-    let event = about(pull, matter.outside, (id, what), matter.now);
+    let event = about(pull, matter.outside, id, what, matter.now);
     step.events.push(event);
 }
 
@@ -208,8 +208,10 @@ fn beyond_sessions(reason: &Reason) -> Option<ErrorCause> {
 /// Whether failed checks may be sent to the session now: only then are their logs worth reading.
 pub fn wants_logs(
     pull: &Pull,
-    (facts, session): (&PullFacts, SessionStatus),
-    (timing, now): (&Timing, Timestamp),
+    facts: &PullFacts,
+    session: SessionStatus,
+    timing: &Timing,
+    now: Timestamp,
 ) -> bool {
     let sha = &facts.head.sha;
     let checks = facts.checks.known();

@@ -104,7 +104,7 @@ pub fn apply(sprint: &Sprint, input: &SprintInput, now: Timestamp) -> Sprint {
             is_read,
             is_unopened,
         } => on(&mut next, persona, |it| {
-            collected(it, outbox, (*is_read, *is_unopened));
+            collected(it, outbox, *is_read, *is_unopened);
         }),
         SprintInput::Seen(sights) if sprint.is_over() => next.hinder(sights),
         _ if sprint.is_over() => {}
@@ -133,7 +133,7 @@ pub fn apply(sprint: &Sprint, input: &SprintInput, now: Timestamp) -> Sprint {
             weave,
             reason,
             may_pass,
-        } => weave_failed(&mut next, (*weave, reason, *may_pass), now),
+        } => weave_failed(&mut next, *weave, reason, *may_pass, now),
     }
     if next != *sprint {
         next.updated_at = now;
@@ -290,7 +290,7 @@ fn woven(sprint: &mut Sprint, report: &Report, now: Timestamp) {
     for (number, verdict) in &report.verdicts {
         let its_own = |it: &&mut SprintMember| it.may_be_judged() && it.number() == Some(*number);
         if let Some(member) = sprint.members.iter_mut().find(its_own) {
-            judged(member, (report.weave, verdict), &mut place, now);
+            judged(member, report.weave, verdict, &mut place, now);
         }
     }
     note_ticks(sprint, &report.held);
@@ -303,7 +303,8 @@ fn woven(sprint: &mut Sprint, report: &Report, now: Timestamp) {
 
 fn judged(
     member: &mut SprintMember,
-    (weave, verdict): (u32, &WeaveVerdict),
+    weave: u32,
+    verdict: &WeaveVerdict,
     place: &mut u32,
     now: Timestamp,
 ) {
@@ -354,7 +355,7 @@ fn judged(
 
 /// GitHub is away for long, so another weave tries the same; or a commit of another hand is on the branch, or GitHub refuses
 /// the weave: people have to look.
-fn weave_failed(sprint: &mut Sprint, (weave, reason, may_pass): (u32, &str, bool), now: Timestamp) {
+fn weave_failed(sprint: &mut Sprint, weave: u32, reason: &str, may_pass: bool, now: Timestamp) {
     if sprint.state != SprintState::Integrating || weave != sprint.weaves {
         return;
     }

@@ -141,7 +141,8 @@ pub(super) fn not_taken(member: &mut SprintMember) {
 pub(super) fn collected(
     member: &mut SprintMember,
     outbox: &Outbox,
-    (is_read, is_unopened): (bool, bool),
+    is_read: bool,
+    is_unopened: bool,
 ) {
     member.collected = Some(outbox.clone());
     member.unreadable = !is_read;

@@ -252,7 +252,7 @@ pub fn sight(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) ->
         JobPhase::Queued { .. } | JobPhase::Creating { .. } => (Work::Queued, None, None),
         JobPhase::Proposed { .. } => (Work::Working, None, None),
         JobPhase::Watching(watch) => {
-            let (work, outbox) = watched((job, watch), pull, timing, now);
+            let (work, outbox) = watched(job, watch, pull, timing, now);
             (work, watch.announced.completed_at, outbox)
         }
         JobPhase::Ended(ending) => (ended(&ending.how), None, left_behind(ending, pull)),
@@ -270,7 +270,8 @@ pub fn sight(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) ->
 }
 
 fn watched(
-    (job, watch): (&Job, &Watch),
+    job: &Job,
+    watch: &Watch,
     pull: Option<&Pull>,
     timing: &Timing,
     now: Timestamp,

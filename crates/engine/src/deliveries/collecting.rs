@@ -17,7 +17,8 @@ impl Backend {
         &self,
         id: &DeliveryId,
         job: &JobId,
-        (name, by): (&str, &Actor),
+        name: &str,
+        by: &Actor,
     ) -> Result<Delivery, Error> {
         decide_again(format!("delivery {id}"), || async move {
             let found = self.must::<Delivery>(id).await?;

@@ -137,10 +137,10 @@ impl Dispatcher {
             Some(Err(Error::Outside(failure))) => {
                 tracing::warn!(%repo, %failure, "the issues could not be read");
                 let wait = failure.asked_wait();
-                found.value.failed(&failure.to_string(), (now, wait))
+                found.value.failed(&failure.to_string(), now, wait)
             }
             Some(Err(error @ (Error::NotNow(_) | Error::Transition(_)))) => {
-                found.value.failed(&error.to_string(), (now, None))
+                found.value.failed(&error.to_string(), now, None)
             }
             Some(Err(error)) => return Err(error),
         };

@@ -148,9 +148,9 @@ impl Dispatcher {
         whole: Reading,
     ) -> Result<PullFacts, Error> {
         let pull = &found.value.pull;
-        let heard = (wakeup.news, wakeup.sha);
+        let (news, told) = (wakeup.news, wakeup.sha);
         let now = self.backend.now();
-        let pushed = |received| pull::is_just_pushed(pull, heard, (received, now));
+        let pushed = |received| pull::is_just_pushed(pull, news, told, received, now);
         if wakeup.received_at.is_some_and(pushed) {
             let outline = Reading {
                 depth: ReadDepth::Outline,

@@ -253,7 +253,7 @@ impl Dispatcher {
 }
 
 /// What a sprint sees of a member whose job can never be made.
-fn refused((job, reason): (JobId, String)) -> SprintInput {
+fn refused(job: JobId, reason: String) -> SprintInput {
     SprintInput::Seen(sprint::never_made(job, reason))
 }
 

@@ -165,7 +165,7 @@ impl Backend {
             }
         }
         let counters = &whole.counted.value;
-        let next = Counters::of(&log, (counters.sealed, counters.pages));
+        let next = Counters::of(&log, counters.sealed, counters.pages);
         let odd = usize::from(next != *counters);
         if odd == 1 {
             let mut unit = self.unit();
@@ -283,11 +283,9 @@ fn verified(
     }
     let differs = mail::compare(&log, &whole.pages);
     faults.extend(differs.iter().map(ToString::to_string));
-    let seals = whole
-        .pages
-        .last()
-        .map_or((0, 0), |last| (last.seals().events, last.number()));
-    if *counters != Counters::of(&log, seals) {
+    let last = whole.pages.last();
+    let (sealed, pages) = last.map_or((0, 0), |last| (last.seals().events, last.number()));
+    if *counters != Counters::of(&log, sealed, pages) {
         faults.push("the counters are not what the log comes to".to_owned());
     }
     faults.extend(odd_boxes(&boxes_of(repo, &log), stored));

@@ -67,7 +67,7 @@ impl Poller {
         gathered: &mut PollData,
     ) -> Result<BTreeSet<SessionId>, Error> {
         let mut resting = BTreeSet::new();
-        let polls = (activity::gap(account, jobs), account.counters.last);
+        let (gap, last) = (activity::gap(account, jobs), account.counters.last);
         let now = self.backend.now();
         for found in jobs {
             match &found.value.phase {
@@ -75,7 +75,7 @@ impl Poller {
                     if account.health == Health::Working && watch.is_pushed(now) =>
                 {
                     let rules = self.rules_in_poll(&found.value, gathered).await?;
-                    if cadence::rests_on_pushes(watch, polls, now, &rules.timing) {
+                    if cadence::rests_on_pushes(watch, gap, last, now, &rules.timing) {
                         resting.insert(watch.session.clone());
                     }
                 }

@@ -59,7 +59,8 @@ impl Backend {
                 self.lane_of(found, pull).await?;
                 let source = self.store.source(&pull.pull.repo).await?;
                 let rules = source.map(|source| (source.value.policy, source.value.timing));
-                tells_of_checks(found, pull, &rules.unwrap_or_default());
+                let (policy, timing) = rules.unwrap_or_default();
+                tells_of_checks(found, pull, &policy, &timing);
                 if let Some(due) = self.due_of(&keys::pull(&pull.pull)).await? {
                     let sentence = format!("Pull request {} is read and judged again.", pull.pull);
                     found.then(due, sentence);
@@ -143,7 +144,7 @@ impl Backend {
 }
 
 /// Who is told of failed checks, and when: once its session was told as often as it may be, an event tells people and agents.
-fn tells_of_checks(found: &mut WhySubject, pull: &Pull, (policy, timing): &(Policy, Timing)) {
+fn tells_of_checks(found: &mut WhySubject, pull: &Pull, policy: &Policy, timing: &Timing) {
     let Some(at) = tells_of_checks_at(pull, timing) else {
         return;
     };

@@ -472,11 +472,11 @@ async fn an_execution_is_decided_by_where_its_delivery_is_when_it_is_saved() {
     let ann = Actor::person("ann");
     let implement = |it: &Delivery, rules: &Rules| {
         let wanted = deliveries::Execution::Implement;
-        deliveries::execution(it, wanted, None, (&ann, rules))
+        deliveries::execution(it, wanted, None, &ann, rules)
     };
-    let (id, named) = (id_of(number), ("own", &ann));
-    let refused = world.backend.command_by_place(&id, named, implement).await;
-    let refused = refused.expect_err("it is implemented already");
+    let id = id_of(number);
+    let ordered = world.backend.command_by_place(&id, "own", &ann, implement);
+    let refused = ordered.await.expect_err("it is implemented already");
     // The word for an execution, not the one for an approval.
     assert!(
         matches!(&refused, Error::Transition(why) if why.code == "under_way"),

@@ -96,10 +96,10 @@ fn a_plan_that_waits_is_shown_and_told_as_its_job_tells_it() {
         assert_eq!(content, plan.as_ref().map(|_| "1. Look\nAt the cart"));
         // What is shown is what an approval is about.
         let read = delivery.plan.as_ref().map(|plan| &plan.id);
-        let now = (at(10), &Timing::default());
-        assert!(job::approve(&job, None, read, now).is_ok());
+        let (now, timing) = (at(10), &Timing::default());
+        assert!(job::approve(&job, None, read, now, timing).is_ok());
         let other = Some("p0".parse().unwrap());
-        let refused = job::approve(&job, None, other.as_ref(), now);
+        let refused = job::approve(&job, None, other.as_ref(), now, timing);
         assert_eq!(refused.unwrap_err().code, "plan_moved");
     }
 }

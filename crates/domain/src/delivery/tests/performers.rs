@@ -444,7 +444,7 @@ fn the_approval_of_a_plan_approves_nothing_else() {
     let approval = |world: &World, plan: Option<&PlanId>| {
         let job = world.delivery.task.job.clone();
         let job = job.unwrap_or_else(|| JobId::from_ulid(ulid::Ulid(7)));
-        let answer = plan_approval(&world.delivery, (&job, plan), (&kim(), &own));
+        let answer = plan_approval(&world.delivery, &job, plan, &kim(), &own);
         answer.map_err(|refused| refused.code)
     };
     world.kim(Act::Start);
@@ -456,7 +456,7 @@ fn the_approval_of_a_plan_approves_nothing_else() {
         assert_eq!(given, Ok(Act::Approve { head: None, plan }));
     }
     let earlier = JobId::from_ulid(ulid::Ulid(8));
-    let of_earlier = plan_approval(&world.delivery, (&earlier, None), (&kim(), &own));
+    let of_earlier = plan_approval(&world.delivery, &earlier, None, &kim(), &own);
     assert_eq!(of_earlier.map_err(|it| it.code), Err("no_open_plan"));
     world.kim(Act::APPROVE);
     let resting = world.resting();

@@ -195,8 +195,7 @@ impl Race {
         self.others();
         let context = self.context(&facts);
         let now = at(self.world.second);
-        let Judgement::Merge { sha, .. } =
-            judge(&facts, &context, (&self.policy, &self.timing), now)
+        let Judgement::Merge { sha, .. } = judge(&facts, &context, &self.policy, &self.timing, now)
         else {
             return None;
         };

@@ -51,7 +51,7 @@ fn a_job_alone_says_the_same_as_far_as_it_goes() {
                     );
                 }
                 JobWait::Pull => {
-                    assert_eq!(pull::waits_for((&tracked, false), None), person, "{state}")
+                    assert_eq!(pull::waits_for(&tracked, false, None), person, "{state}")
                 }
                 JobWait::Delivery => panic!("{state}: it belongs to no delivery"),
             }

@@ -242,18 +242,18 @@ fn the_waiting_plan_is_approved_whatever_the_state_says() {
     let mut story = Story::new();
     story.poll(5, "IN_PROGRESS");
     assert_eq!(
-        code(approve(&story.job, None, None, (at(0), &timing))),
+        code(approve(&story.job, None, None, at(0), &timing)),
         "no_open_plan"
     );
     story.log = vec![planned("p1", 8)];
     for state in ["PLANNING", "AWAITING_PLAN_APPROVAL", "COMPLETED"] {
         story.poll(10, state);
-        let step = approve(&story.job, None, None, (at(0), &timing)).unwrap();
+        let step = approve(&story.job, None, None, at(0), &timing).unwrap();
         assert_eq!(step.effects[0].to_string(), format!("approve:{SESSION}:p1"));
     }
     let mut story = Story::new();
     story.poll(10, "AWAITING_PLAN_APPROVAL");
-    let step = approve(&story.job, None, None, (at(0), &timing)).unwrap();
+    let step = approve(&story.job, None, None, at(0), &timing).unwrap();
     assert!(
         step.effects[0]
             .to_string()
@@ -291,12 +291,7 @@ fn retries_are_new_sessions_and_limited() {
     assert_eq!(code(retry(&job, None, at(6))), "attempts_used_up");
     let first: SessionId = SESSION.parse().unwrap();
     assert_eq!(
-        code(approve(
-            &job,
-            Some(&first),
-            None,
-            (at(0), &Timing::default())
-        )),
+        code(approve(&job, Some(&first), None, at(0), &Timing::default())),
         "superseded"
     );
 }
@@ -342,7 +337,7 @@ fn a_completion_that_was_announced_is_not_announced_with_the_merge() {
     story.poll(10, "COMPLETED");
     assert_eq!(story.poll(600, "COMPLETED"), ["completed: acme/shop#7"]);
     let merged = PullState::Merged { commit: None };
-    let step = pull_settled(&story.job, &pull, (&merged, &sha()), at(620));
+    let step = pull_settled(&story.job, &pull, &merged, &sha(), at(620));
     assert_eq!((step.effects, step.events), (archive(SESSION), vec![]));
 }
 
@@ -354,7 +349,7 @@ fn a_merge_that_comes_before_the_completion_of_a_deliverys_job_wakes_nobody() {
     story.pulls = vec![pull.clone()];
     story.poll(10, "COMPLETED");
     let merged = PullState::Merged { commit: None };
-    let step = pull_settled(&story.job, &pull, (&merged, &sha()), at(20));
+    let step = pull_settled(&story.job, &pull, &merged, &sha(), at(20));
     let [completed] = &step.events[..] else {
         panic!("{:?}", step.events);
     };
@@ -369,7 +364,7 @@ fn the_job_ends_with_its_pull_request() {
     story.pulls = vec![pull.clone()];
     story.poll(10, "COMPLETED");
     let merged = PullState::Merged { commit: None };
-    let step = pull_settled(&story.job, &pull, (&merged, &sha()), at(20));
+    let step = pull_settled(&story.job, &pull, &merged, &sha(), at(20));
     // No poll has announced that it is done, and none will.
     let whats: Vec<_> = step.events.iter().map(|event| &event.what).collect();
     let pulls = vec![pull.clone()];
@@ -379,10 +374,10 @@ fn the_job_ends_with_its_pull_request() {
         matches!(&step.aggregate.phase, JobPhase::Ended(ending) if ending.how == EndReason::Merged { sha: sha() })
     );
     assert_eq!(code(retry(&step.aggregate, None, at(21))), "merged");
-    let again = pull_settled(&step.aggregate, &pull, (&merged, &sha()), at(30));
+    let again = pull_settled(&step.aggregate, &pull, &merged, &sha(), at(30));
     assert_eq!(again, Step::unchanged(step.aggregate));
 
-    let step = pull_settled(&story.job, &pull, (&PullState::Closed, &sha()), at(20));
+    let step = pull_settled(&story.job, &pull, &PullState::Closed, &sha(), at(20));
     assert!(matches!(
         step.events[0].what,
         Occurrence::Error {
@@ -394,7 +389,7 @@ fn the_job_ends_with_its_pull_request() {
 
     let other: PullRef = "acme/shop#8".parse().unwrap();
     for (pull, state) in [(&other, &merged), (&pull, &PullState::Open)] {
-        let step = pull_settled(&story.job, pull, (state, &sha()), at(20));
+        let step = pull_settled(&story.job, pull, state, &sha(), at(20));
         assert!(!step.aggregate.is_ended() && step.due.is_some() && step.effects.is_empty());
     }
 }
@@ -427,7 +422,7 @@ fn a_pull_request_that_jules_never_listed_is_linked_from_the_other_side() {
     );
     assert_eq!(foreign.aggregate, watched_job());
     let merged = PullState::Merged { commit: None };
-    let step = pull_settled(&watched_job(), &pull, (&merged, &sha()), at(20));
+    let step = pull_settled(&watched_job(), &pull, &merged, &sha(), at(20));
     assert_eq!(step.aggregate.pull(), Some(&pull));
     assert!(step.aggregate.is_ended());
 }

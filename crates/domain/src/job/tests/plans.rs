@@ -400,9 +400,9 @@ fn a_plan_may_be_approved_after_the_fact() {
     let mut story = replanned(PlanApproval::Human);
     story.poll(45, "IN_PROGRESS");
     let (earlier, present) = ("p1".parse().unwrap(), "p2".parse().unwrap());
-    let refused = approve(&story.job, None, Some(&earlier), (at(50), &timing));
+    let refused = approve(&story.job, None, Some(&earlier), at(50), &timing);
     assert_eq!(refused.unwrap_err().code, "plan_moved");
-    let step = approve(&story.job, None, Some(&present), (at(50), &timing)).unwrap();
+    let step = approve(&story.job, None, Some(&present), at(50), &timing).unwrap();
     assert_eq!(step.effects.len(), 1);
     assert!(!has_unreviewed_plan(&step.aggregate));
     let JobPhase::Watching(watch) = &step.aggregate.phase else {

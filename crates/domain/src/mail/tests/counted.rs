@@ -82,7 +82,7 @@ fn events_one_at_a_time_come_to_what_the_fold_over_the_log_does() {
         assert_eq!(desk.order(message, order.clone()), takes, "{order:?}");
         let log = Log::read(desk.log.as_bytes(), &desk.counters.seal());
         assert_eq!(log.faults(), []);
-        assert_eq!(desk.counters, Counters::of(&log, (0, 0)));
+        assert_eq!(desk.counters, Counters::of(&log, 0, 0));
         let boxes: Vec<_> = desk.boxes.values().cloned().collect();
         assert_eq!(log.mail().messages().cloned().collect::<Vec<_>>(), boxes);
     }

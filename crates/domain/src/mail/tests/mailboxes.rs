@@ -79,7 +79,7 @@ fn an_order_writes_nothing_where_things_are_so_already() {
         event(4, 1, MailAction::Trash),
     ]));
     let art = persona("art");
-    let ordered = |mail: &Mail, order| mail.ordered((id(1), &art), order, at(9)).unwrap();
+    let ordered = |mail: &Mail, order| mail.ordered(id(1), &art, order, at(9)).unwrap();
     for (order, on_fresh, on_done) in [
         (
             MessageOrder::Read,
@@ -108,7 +108,7 @@ fn an_order_writes_nothing_where_things_are_so_already() {
 fn an_unknown_message_and_that_of_another_persona_answer_alike() {
     let mail = mail(&log([send(1, 1, "art")]));
     let told = |message, name: &str| {
-        let refused = mail.ordered((id(message), &persona(name)), MessageOrder::Trash, at(9));
+        let refused = mail.ordered(id(message), &persona(name), MessageOrder::Trash, at(9));
         refused.unwrap_err().to_string()
     };
     assert_eq!(told(1, "artisan"), "artisan has no message #1");

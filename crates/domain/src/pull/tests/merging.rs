@@ -595,7 +595,7 @@ fn what_is_woven_waits_for_its_sprint_only_once_nothing_else_is_in_the_way() {
         world.read(600);
         let hindrance = hindrance(&world.pull, false).map(crate::merge::Reason::code);
         assert_eq!(hindrance.unwrap_or_default(), code);
-        let waits = waits_for((&world.pull, false), None);
+        let waits = waits_for(&world.pull, false, None);
         let is_woven = waits.what == crate::job::WaitReason::Sprint;
         assert_eq!(is_woven, code.is_empty(), "{code}: {waits:?}");
     }

@@ -73,7 +73,7 @@ impl Dispatcher {
             self.backend
                 .decide_requirement(&pipeline.repo, &reference.id, |stored, now| {
                     let by = pipeline.by.as_str();
-                    stored.unwrap_or(&known).removed((&member.job, by), now)
+                    stored.unwrap_or(&known).removed(&member.job, by, now)
                 })
                 .await?;
         }

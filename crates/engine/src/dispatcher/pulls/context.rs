@@ -54,7 +54,7 @@ impl Dispatcher {
             Some(_) | None => self.rest(pull, &effects, job, source).await?,
         };
         let is_integration = matches!(&sprint, Some((_, None)));
-        let is_red = pull::wants_logs(pull, (facts, session), (&source.timing, now));
+        let is_red = pull::wants_logs(pull, facts, session, &source.timing, now);
         // No session is told what failed of what a delivery collected.
         let logs = match is_red && !job.collected {
             true => self.failed_logs(facts).await,

@@ -48,7 +48,7 @@ impl Dispatcher {
         refusal: &WeaveConflict,
     ) -> Result<SprintInput, Error> {
         let won = self.winner(sprint, refusal).await;
-        let text = weave_conflict(sprint, (pull, refusal), &won);
+        let text = weave_conflict(sprint, pull, refusal, &won);
         // Its other mail stays unread: the message says nothing of it.
         let mut shown = self.mail_conflict(sprint, member, refusal, &text).await?;
         let said = weave_conflict_message(sprint, &text);

@@ -126,7 +126,8 @@ impl Dispatcher {
                 Err(error) => return Err(error),
             }
         }
-        let failed: Vec<SprintInput> = failed.into_iter().map(refused).collect();
+        let failed = failed.into_iter();
+        let failed: Vec<_> = failed.map(|(job, reason)| refused(job, reason)).collect();
         match failed.is_empty() {
             true => Ok(Progress::Through(None)),
             false => self.decide(found, &failed).await.map(Progress::from_change),
@@ -256,8 +257,8 @@ impl Dispatcher {
         let task = self.task_of(sprint, (member, body), told).await?;
         let mut others = self.unread_of(sprint, &member.persona).await?;
         others.retain(|it| !member.shown.contains(&it.message_id));
-        let who = (&member.persona, sprint);
-        Ok(member_task(who, (&messages, &others), &task))
+        let persona = &member.persona;
+        Ok(member_task(persona, sprint, &messages, &others, &task))
     }
 
     /// The messages that a member is shown, as far as they are there.
@@ -292,7 +293,7 @@ impl Dispatcher {
             return self.weaver_task(sprint, body, room).await;
         }
         Ok(match told {
-            Some(told) => anew_task(told, (body, room)),
+            Some(told) => anew_task(told, body, room),
             None => body.to_owned(),
         })
     }

@@ -36,7 +36,6 @@ impl Dispatcher {
         sprint: &Sprint,
         source: &Source,
     ) -> Result<(), Error> {
-        let weave = (sprint.number, sprint.weaves);
         let now = self.backend.now();
         let Some(found) = self.backend.store.job(&sprint.integration).await? else {
             let title = format!("Sprint {}: Integrated Changes", sprint.number);
@@ -44,7 +43,7 @@ impl Dispatcher {
             let place = (&sprint.integration, &sprint.target);
             let part = part_of(sprint, None);
             let new = self.part_job(source, place, (&title, prompt), part);
-            let step = job::integrate(new, weave, now)?;
+            let step = job::integrate(new, sprint.number, sprint.weaves, now)?;
             return self.save_new(step, &named(sprint), now).await;
         };
         if found.value.is_ended() {
@@ -59,7 +58,7 @@ impl Dispatcher {
             };
             return self.decide_now(sprint, &failed).await;
         }
-        let step = job::weave_again(&found.value, weave);
+        let step = job::weave_again(&found.value, sprint.number, sprint.weaves);
         let mut unit = self.backend.unit();
         self.backend
             .save_job(&mut unit, Some(&found), &step)

@@ -16,7 +16,7 @@ use domain::pull::Lane;
 use domain::redelivery::{
     DeliveryId, FailedDelivery, HookId, LogPosition, LogStatus, RedeliveryState, WebhookLog,
 };
-use domain::token::{Scope, Token};
+use domain::token::{Rights, Scope, Token};
 use domain::wake::{Channel, Notify};
 use domain::webhook_activity::WebhookActivity;
 use engine::import::Importing;
@@ -121,7 +121,7 @@ fn tokens() -> [Token; 4] {
     let random = [7; 32];
     let token = |name: &str, scope| {
         let name = name.parse().expect("a name");
-        Token::new(name, (scope, None).into(), (AT, None), random).0
+        Token::new(name, Rights::new(scope, None), AT, None, random).0
     };
     let expires_at = Some(AT);
     let read = Token {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use domain::ids::{PersonaName, RepoName};
-use domain::mail::{Counters, Letter, Log, Order, Outgoing, Recipient, Seal, Stamp};
+use domain::mail::{Counters, Letter, Log, MessageOrder, Outgoing, Recipient, Seal, Stamp};
 use engine::mail::{INBOX_MAX, InboxQuery};
 use jiff::{SignedDuration, Timestamp};
 use tests::world::{REPO, Setup, World};
@@ -70,7 +70,7 @@ fn written() -> Result<String> {
         add(&mut log, &sent.line);
         if counters.events < EVENTS && number % UNREAD_EVERY != 0 {
             let read = stamp(counters.events)?;
-            let read = counters.order(&sent.message, Order::Read, read)?;
+            let read = counters.order(&sent.message, MessageOrder::Read, read)?;
             add(&mut log, &read.context("it was read before")?.line);
         }
         number += 1;

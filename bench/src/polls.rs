@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use domain::ids::JobId;
-use domain::job::{self, Job, NewJob, Observation, Phase, Snapshot};
+use domain::job::{self, Job, JobPhase, NewJob, Observation, Snapshot};
 use domain::policy::{Policy, Terms, Timing};
 use domain::session::{SessionState, SessionView};
 use jiff::{SignedDuration, Timestamp};
@@ -101,7 +101,7 @@ fn watched() -> Result<(Job, SessionView)> {
     };
     let job = job::adopt(new, &view, NOW)?.aggregate;
     anyhow::ensure!(
-        matches!(job.phase, Phase::Watching(_)),
+        matches!(job.phase, JobPhase::Watching(_)),
         "the job is not watched"
     );
     Ok((job, view))

@@ -11,7 +11,7 @@ use domain::governor::Slots;
 use domain::ids::{DeliveryId, JobId, PipelineId, RepoName, SprintNumber};
 use domain::intake::Intake;
 use domain::job::Job;
-use domain::mail::{Counters, Message, Page};
+use domain::mail::{Counters, Page, ReceivedMessage};
 use domain::notes::Notes;
 use domain::pipeline::{Pipeline, Requirement, RequirementState};
 use domain::policy::Source;
@@ -163,7 +163,7 @@ impl Kind {
             Self::Lane => again::<Lane>(it),
             Self::Looked => again::<SessionCheck>(it),
             Self::Mail => again::<Counters>(it),
-            Self::MailBox => again::<Message>(it),
+            Self::MailBox => again::<ReceivedMessage>(it),
             Self::MailLine => again::<String>(it),
             Self::MailPage => again::<Page>(it),
             Self::MailSent => again::<IdempotentMail>(it),

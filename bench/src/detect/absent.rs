@@ -7,7 +7,7 @@ use domain::failure::{Failure, FailureClass};
 use domain::github_access::{GitHubBudget, GitHubUsage};
 use domain::ids::{AgentName, BranchName, CommitSha, PullRef, RepoName, RepositoryIdentity};
 use domain::policy::MergeMethod;
-use domain::redelivery::{DeliveryAttempt, DeliveryId, HookId, Log};
+use domain::redelivery::{DeliveryAttempt, DeliveryId, HookId, WebhookLog};
 use domain::wake::{Notice, Notify};
 use engine::ports::{
     AgentsWrite, AwaitedRun, BranchState, CheckLog, CommitDetails, CommitLine, CommitRange,
@@ -192,13 +192,13 @@ impl IssuesWrite for Absent {
 #[async_trait]
 impl HooksRead for Absent {
     /// There is no webhook, so there are no logs.
-    async fn logs(&self, _: &[RepoName]) -> Result<Vec<Log>, Failure> {
+    async fn logs(&self, _: &[RepoName]) -> Result<Vec<WebhookLog>, Failure> {
         Ok(Vec::new())
     }
 
     async fn attempts(
         &self,
-        _: &Log,
+        _: &WebhookLog,
         _: Timestamp,
     ) -> Result<Option<Vec<DeliveryAttempt>>, Failure> {
         absent()
@@ -207,7 +207,12 @@ impl HooksRead for Absent {
 
 #[async_trait]
 impl HooksWrite for Absent {
-    async fn redeliver(&self, _: &Log, _: Option<HookId>, _: DeliveryId) -> Result<(), Failure> {
+    async fn redeliver(
+        &self,
+        _: &WebhookLog,
+        _: Option<HookId>,
+        _: DeliveryId,
+    ) -> Result<(), Failure> {
         absent()
     }
 }

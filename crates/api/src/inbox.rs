@@ -125,7 +125,7 @@ pub(crate) async fn give_back(
         return Err(Refused::field("why", "too_long", &detail));
     }
     let held = (&asked.agent, &event_id, asked.attempt);
-    let wake = api.backend.give_back(held, (why, back)).await?;
+    let wake = api.backend.give_back(held, why, back).await?;
     tracing::info!(event.id = %event_id, agent = %asked.agent, "an event was given back");
     let comes_again = match wake.state {
         WakeState::Pending { not_before, .. } => Some(not_before),

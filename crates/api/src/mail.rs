@@ -17,7 +17,7 @@ use client::wire::{
     SentMessage, TagMail,
 };
 use domain::ids::{MessageId, PersonaName, RepoName};
-use domain::mail::{Order, Outgoing};
+use domain::mail::{MessageOrder, Outgoing};
 use domain::redact::presentable;
 use domain::token::Scope;
 use engine::backend::Error;
@@ -194,7 +194,7 @@ pub(crate) async fn read(
     sent: Sent,
 ) -> Result<Json<MailMessage>, Refused> {
     let MarkMail {} = body::maybe_order(sent)?;
-    carry_out(&api, &who, path, Order::Read).await
+    carry_out(&api, &who, path, MessageOrder::Read).await
 }
 
 /// `POST …/trash`.
@@ -205,7 +205,7 @@ pub(crate) async fn trash(
     sent: Sent,
 ) -> Result<Json<MailMessage>, Refused> {
     let MarkMail {} = body::maybe_order(sent)?;
-    carry_out(&api, &who, path, Order::Trash).await
+    carry_out(&api, &who, path, MessageOrder::Trash).await
 }
 
 /// `POST …/untrash`.
@@ -216,7 +216,7 @@ pub(crate) async fn untrash(
     sent: Sent,
 ) -> Result<Json<MailMessage>, Refused> {
     let MarkMail {} = body::maybe_order(sent)?;
-    carry_out(&api, &who, path, Order::Untrash).await
+    carry_out(&api, &who, path, MessageOrder::Untrash).await
 }
 
 /// `POST …/tag`.
@@ -228,8 +228,8 @@ pub(crate) async fn tag(
 ) -> Result<Json<MailMessage>, Refused> {
     let TagMail { tag, remove } = body::order(sent)?;
     let order = match remove {
-        true => Order::TagRm(tag),
-        false => Order::TagAdd(tag),
+        true => MessageOrder::TagRm(tag),
+        false => MessageOrder::TagAdd(tag),
     };
     carry_out(&api, &who, path, order).await
 }
@@ -238,7 +238,7 @@ async fn carry_out(
     api: &ApiInner,
     who: &AuthenticatedCaller,
     path: MessagePath,
-    order: Order,
+    order: MessageOrder,
 ) -> Result<Json<MailMessage>, Refused> {
     let Named {
         repo,

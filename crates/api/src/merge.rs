@@ -8,7 +8,7 @@ use domain::effect::{Action, EffectState, PullAction};
 use domain::facts::PullState;
 use domain::ids::{CommitSha, JobId};
 use domain::merge::Judgement;
-use domain::pipeline::Part;
+use domain::pipeline::PipelinePart;
 use domain::pull::{Approval, MergeApproval, MergeStyle, Pull, PullPhase};
 use engine::keys;
 use engine::settings::TrackedPull;
@@ -156,7 +156,7 @@ fn head_approval(pull: &Pull) -> Option<&Approval> {
 /// The answer as of now, for the pull request of a job that does this for a pipeline.
 fn standing(
     tracked: &TrackedPull,
-    part: Option<&Part>,
+    part: Option<&PipelinePart>,
     approved_at: Option<Timestamp>,
 ) -> MergeStatus {
     let pull = &tracked.pull;

@@ -85,7 +85,7 @@ pub(crate) async fn wait(
 pub(crate) async fn pauses(api: &ApiInner, job: &JobId) -> Result<Vec<Reason>, Refused> {
     let job = api.backend.must_job(job).await?.value;
     let found = api.backend.pauses(&job.repo).await?;
-    let reason = |it: &domain::delivery::Reason| Reason::new(it.code, &it.sentence);
+    let reason = |it: &domain::delivery::DeliveryReason| Reason::new(it.code, &it.sentence);
     Ok(found.iter().map(reason).collect())
 }
 

@@ -7,9 +7,9 @@ use client::wire::{
 };
 use domain::facts::Check;
 use domain::ids::PullRef;
-use domain::job::{Attention, EndReason, Ending, Job, OrderRecord, Phase, Watch, answered_at};
+use domain::job::{Attention, EndReason, Ending, Job, JobPhase, OrderRecord, Watch, answered_at};
 use domain::merge::{self, Judgement};
-use domain::pipeline::{Part, PartWork};
+use domain::pipeline::{PartWork, PipelinePart};
 use domain::redact::presentable;
 use domain::session::Plan;
 use domain::web_page::WebPage;
@@ -51,11 +51,11 @@ pub(crate) async fn among(waits: &mut Waits<'_>, job: &Job) -> Result<JobView, R
 
 fn shown(job: &Job) -> JobView {
     let watch = match &job.phase {
-        Phase::Watching(watch) => Some(watch.as_ref()),
-        Phase::Queued { .. }
-        | Phase::Creating { .. }
-        | Phase::Proposed { .. }
-        | Phase::Ended(_) => None,
+        JobPhase::Watching(watch) => Some(watch.as_ref()),
+        JobPhase::Queued { .. }
+        | JobPhase::Creating { .. }
+        | JobPhase::Proposed { .. }
+        | JobPhase::Ended(_) => None,
     };
     let automation = job.terms.automation;
     let url = watch.and_then(|watch| watch.url.as_deref());
@@ -107,7 +107,7 @@ pub(crate) fn pull(tracked: &TrackedPull, now: Timestamp) -> PullView {
 }
 
 /// What the prompt of an agent was made of. What a trial run makes up has none.
-fn prompt_source(part: &Part) -> Option<PromptSource> {
+fn prompt_source(part: &PipelinePart) -> Option<PromptSource> {
     let agent = match &part.work {
         PartWork::Agent(agent) if agent.mock.is_none() => agent,
         PartWork::Agent(_) | PartWork::Proposal { .. } | PartWork::Sprint(_) => return None,
@@ -137,14 +137,14 @@ fn given(given: &OrderRecord) -> OrderView {
 /// The text of the open question of a job's session.
 pub(crate) fn question(job: &Job) -> Option<String> {
     match &job.phase {
-        Phase::Watching(watch) => match waiting(watch)? {
+        JobPhase::Watching(watch) => match waiting(watch)? {
             Waiting::Question { text, .. } => text,
             Waiting::Plan { .. } => None,
         },
-        Phase::Queued { .. }
-        | Phase::Creating { .. }
-        | Phase::Proposed { .. }
-        | Phase::Ended(_) => None,
+        JobPhase::Queued { .. }
+        | JobPhase::Creating { .. }
+        | JobPhase::Proposed { .. }
+        | JobPhase::Ended(_) => None,
     }
 }
 
@@ -178,7 +178,7 @@ fn steps(plan: &Plan) -> Vec<PlanStepView> {
 }
 
 fn ended(job: &Job) -> Option<Ended> {
-    let Phase::Ended(Ending { at, how, .. }) = &job.phase else {
+    let JobPhase::Ended(Ending { at, how, .. }) = &job.phase else {
         return None;
     };
     let mut ended = Ended {
@@ -233,7 +233,7 @@ pub(crate) fn why(why: engine::why::Why) -> Why {
 }
 
 /// The reasons of a judgement about a pull request of a job that does this for a pipeline.
-pub(crate) fn reasons(judgement: &Judgement, part: Option<&Part>) -> Vec<Reason> {
+pub(crate) fn reasons(judgement: &Judgement, part: Option<&PipelinePart>) -> Vec<Reason> {
     match judgement {
         Judgement::Merge { sha, .. } => vec![Reason::new(
             "merging",
@@ -247,7 +247,7 @@ pub(crate) fn reasons(judgement: &Judgement, part: Option<&Part>) -> Vec<Reason>
 }
 
 /// One reason of a judgement.
-pub(crate) fn merge_reason(found: &merge::Reason, part: Option<&Part>) -> Reason {
+pub(crate) fn merge_reason(found: &merge::Reason, part: Option<&PipelinePart>) -> Reason {
     Reason::new(found.code(), &found.sentence_for(part))
 }
 
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn the_prompt_of_an_agent_is_told_with_its_commits_and_that_of_no_trial() {
         let sha = |digit: &str| digit.repeat(40).parse::<CommitSha>().unwrap();
-        let agent = |mock: Option<&str>| Part {
+        let agent = |mock: Option<&str>| PipelinePart {
             pipeline: None,
             work: PartWork::Agent(Agent {
                 layer: Layer::Observers,
@@ -297,7 +297,7 @@ mod tests {
                 until: Some(Timestamp::UNIX_EPOCH),
             }],
         };
-        let own = Part {
+        let own = PipelinePart {
             pipeline: None,
             work: PartWork::Proposal { requirement: None },
         };

@@ -12,7 +12,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use domain::ids::{MAIL_BODY_BYTES_MAX, MailBody, PersonaName};
-use domain::mail::{MailAction, Message, NotSent, Order, Outgoing, Recipient, RefusedOrder};
+use domain::mail::{
+    MailAction, MessageOrder, NotSent, Outgoing, ReceivedMessage, Recipient, RefusedOrder,
+};
 
 use crate::args::mail::{
     MailArgs, MailCommand, MessageArgs, PersonaArgs, SendArgs, TagCommand, TaggedArgs,
@@ -76,8 +78,8 @@ fn on_file(command: MailCommand, persona: Option<String>, as_json: bool) -> Resu
             no_mark_read,
         } => office.read(which, no_mark_read)?,
         MailCommand::Tag(command) => office.tag(command)?,
-        MailCommand::Trash(which) => office.order(which, Order::Trash)?,
-        MailCommand::Untrash(which) => office.order(which, Order::Untrash)?,
+        MailCommand::Trash(which) => office.order(which, MessageOrder::Trash)?,
+        MailCommand::Untrash(which) => office.order(which, MessageOrder::Untrash)?,
         MailCommand::Log => return office.log(),
         MailCommand::Stats => show::stats(&office.store.mail()?.counts()),
         MailCommand::Verify => return office.verify(as_json),
@@ -142,7 +144,7 @@ impl Office {
                 mail.message(which.id, &persona).map_err(no_such)?,
             ));
         }
-        let message = self.change(which.id, persona, Order::Read)?;
+        let message = self.change(which.id, persona, MessageOrder::Read)?;
         Ok(show::message(&message))
     }
 
@@ -155,14 +157,14 @@ impl Office {
                     mail.message(which.id, &persona).map_err(no_such)?,
                 ));
             }
-            TagCommand::Add(args) => (args, Order::TagAdd as fn(_) -> _),
-            TagCommand::Rm(args) => (args, Order::TagRm as fn(_) -> _),
+            TagCommand::Add(args) => (args, MessageOrder::TagAdd as fn(_) -> _),
+            TagCommand::Rm(args) => (args, MessageOrder::TagRm as fn(_) -> _),
         };
         let message = self.change(id, self.persona(whose)?, order(tag))?;
         Ok(show::tags(&message))
     }
 
-    fn order(&self, which: MessageArgs, order: Order) -> Result<Answer> {
+    fn order(&self, which: MessageArgs, order: MessageOrder) -> Result<Answer> {
         let persona = self.persona(which.whose)?;
         let message = self.change(which.id, persona, order)?;
         Ok(show::moved(&message))
@@ -173,11 +175,11 @@ impl Office {
         &self,
         id: domain::ids::MessageId,
         persona: PersonaName,
-        order: Order,
-    ) -> Result<Message> {
+        order: MessageOrder,
+    ) -> Result<ReceivedMessage> {
         self.store.append(Make::Never, |log, now| {
             let mail = log.mail();
-            let ordered = mail.ordered((id, &persona), order, now);
+            let ordered = mail.ordered(id, &persona, order, now);
             let what = ordered.map_err(refused)?;
             let message = mail.message(id, &persona).map_err(no_such)?;
             let mut message = message.clone();

@@ -12,15 +12,17 @@ const TRIAL: &str = "trial of an order";
 
 /// Whether an order about a job would be accepted now, by the rule that accepts it.
 pub fn accepts(
-    (job, pull): (&Job, Option<&Pull>),
+    job: &Job,
+    pull: Option<&Pull>,
     order: Order,
-    (now, timing): (Timestamp, &Timing),
+    now: Timestamp,
+    timing: &Timing,
 ) -> bool {
     match order {
         // The job exists already.
         Order::Create | Order::Adopt => false,
         Order::Say => job::say(job, None, (TRIAL, TRIAL), (now, timing)).is_ok(),
-        Order::Approve => job::approve(job, None, None, (now, timing)).is_ok(),
+        Order::Approve => job::approve(job, None, None, now, timing).is_ok(),
         Order::Merge => pull.is_some_and(|pull| {
             let style = &MergeStyle::default();
             let word = MergeApproval { by: TRIAL, style };
@@ -34,14 +36,16 @@ pub fn accepts(
 
 /// What is advised of a job: each thing once, and no order that would be refused.
 pub fn accepted(
-    (job, pull): (&Job, Option<&Pull>),
+    job: &Job,
+    pull: Option<&Pull>,
     advised: Vec<Next>,
-    (now, timing): (Timestamp, &Timing),
+    now: Timestamp,
+    timing: &Timing,
 ) -> Vec<Next> {
     let mut kept: Vec<Next> = Vec::new();
     for next in advised {
         let order = next.advice.order();
-        let fits = order.is_none_or(|order| accepts((job, pull), order, (now, timing)));
+        let fits = order.is_none_or(|order| accepts(job, pull, order, now, timing));
         if fits && !kept.contains(&next) {
             kept.push(next);
         }

@@ -93,7 +93,8 @@ pub fn wants_activities(
 /// the time of the previous poll.
 pub fn rests_on_pushes(
     watch: &Watch,
-    (gap, last): (SignedDuration, Option<Timestamp>),
+    gap: SignedDuration,
+    last: Option<Timestamp>,
     now: Timestamp,
     timing: &Timing,
 ) -> bool {
@@ -156,7 +157,7 @@ fn patience(shown: &SessionView, timing: &Timing) -> SignedDuration {
 mod tests {
     use super::*;
     use crate::facts::fixture::at;
-    use crate::job::{NewJob, Phase, adopt};
+    use crate::job::{JobPhase, NewJob, adopt};
 
     fn weight(bytes_per_session: Option<u64>, sessions: u64) -> ListWeight {
         ListWeight {
@@ -230,7 +231,7 @@ mod tests {
             delivery: None,
         };
         let job = adopt(new, &shown(state), at(0)).unwrap().aggregate;
-        let Phase::Watching(watch) = job.phase else {
+        let JobPhase::Watching(watch) = job.phase else {
             panic!()
         };
         *watch
@@ -324,8 +325,8 @@ mod tests {
             ..base.clone()
         };
         let rests = |watch: &Watch, second: i64| {
-            let polls = (gap, Some(at(second - 10)));
-            rests_on_pushes(watch, polls, at(second), &Timing::default())
+            let last = Some(at(second - 10));
+            rests_on_pushes(watch, gap, last, at(second), &Timing::default())
         };
         let asked = |watch: &Watch, seconds: std::ops::Range<i64>| {
             let polls = seconds.step_by(10);
@@ -335,13 +336,8 @@ mod tests {
         assert_eq!(asked(&base, 0..900), 90);
         // Polls that are rarer than its turns each ask for it, and so does the first of all.
         for last in [Some(at(100)), None] {
-            let polls = (gap, last);
-            assert!(!rests_on_pushes(
-                &pushed,
-                polls,
-                at(250),
-                &Timing::default()
-            ));
+            let timing = Timing::default();
+            assert!(!rests_on_pushes(&pushed, gap, last, at(250), &timing));
         }
         // No push has arrived for half an hour.
         let alive = Watch {

@@ -22,13 +22,13 @@ pub fn ahead_by(newest: Timestamp, now: Timestamp) -> Option<SignedDuration> {
 }
 
 /// A time, moved back if it has not come.
-pub fn moved_back(at: Timestamp, (now, ahead): (Timestamp, SignedDuration)) -> Timestamp {
+pub fn moved_back(at: Timestamp, now: Timestamp, ahead: SignedDuration) -> Timestamp {
     if at > now { plus(at, -ahead) } else { at }
 }
 
 /// How far to move an effect back. A running one keeps its lease as if it began now, since the process that performs
 /// it may have a correct clock.
-pub fn effect_offset(effect: &Effect, (now, ahead): (Timestamp, SignedDuration)) -> SignedDuration {
+pub fn effect_offset(effect: &Effect, now: Timestamp, ahead: SignedDuration) -> SignedDuration {
     match effect.state {
         EffectState::Started { until, .. } => {
             let longer = until.duration_since(plus(now, START_HOLD));
@@ -42,22 +42,22 @@ pub fn effect_offset(effect: &Effect, (now, ahead): (Timestamp, SignedDuration))
 }
 
 /// Moves back every future time in a stored value. Returns whether there was one.
-pub fn move_back(value: &mut Value, by: (Timestamp, SignedDuration)) -> bool {
+pub fn move_back(value: &mut Value, now: Timestamp, ahead: SignedDuration) -> bool {
     match value {
         Value::String(text) => {
             let Some(at) = time(text) else { return false };
-            let moved = moved_back(at, by);
+            let moved = moved_back(at, now, ahead);
             if moved != at {
                 *text = moved.to_string();
             }
             moved != at
         }
-        Value::Array(values) => values
-            .iter_mut()
-            .fold(false, |changed, value| move_back(value, by) | changed),
-        Value::Object(fields) => fields
-            .values_mut()
-            .fold(false, |changed, value| move_back(value, by) | changed),
+        Value::Array(values) => values.iter_mut().fold(false, |changed, value| {
+            move_back(value, now, ahead) | changed
+        }),
+        Value::Object(fields) => fields.values_mut().fold(false, |changed, value| {
+            move_back(value, now, ahead) | changed
+        }),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
@@ -99,7 +99,6 @@ mod tests {
 
     #[test]
     fn times_that_have_not_come_are_moved_back_and_all_else_stays() {
-        let by = (at(0), HOUR);
         let stored = |second: i64| at(second).to_string();
         for (before, after) in [
             (json!(stored(-5)), json!(stored(-5))),
@@ -117,7 +116,7 @@ mod tests {
             (json!([null, true, ""]), json!([null, true, ""])),
         ] {
             let mut value = before.clone();
-            assert_eq!(move_back(&mut value, by), before != after);
+            assert_eq!(move_back(&mut value, at(0), HOUR), before != after);
             assert_eq!(value, after);
         }
     }
@@ -129,7 +128,6 @@ mod tests {
                 session: "14550388554331055113".parse().unwrap(),
             })
         };
-        let by = (at(0), HOUR);
         // Begun at that second by a clock that was right, or an hour ahead.
         for (begun, seconds) in [
             (-10, 0),
@@ -139,16 +137,16 @@ mod tests {
             (9_000, 3_600),
         ] {
             let intent = Effect::new(archive(), at(begun));
-            assert_eq!(effect_offset(&intent, by), HOUR);
+            assert_eq!(effect_offset(&intent, at(0), HOUR), HOUR);
             let started = intent.start(at(begun)).unwrap();
             let back = SignedDuration::from_secs(seconds);
-            assert_eq!(effect_offset(&started, by), back, "{begun}");
+            assert_eq!(effect_offset(&started, at(0), HOUR), back, "{begun}");
         }
     }
 
     #[test]
     fn the_edges_of_time_are_no_trouble() {
-        let by = (Timestamp::MIN, SignedDuration::MAX);
-        assert_eq!(moved_back(Timestamp::MAX, by), Timestamp::MIN);
+        let moved = moved_back(Timestamp::MAX, Timestamp::MIN, SignedDuration::MAX);
+        assert_eq!(moved, Timestamp::MIN);
     }
 }

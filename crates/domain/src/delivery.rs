@@ -60,11 +60,11 @@ pub use due::{LOOK_RUNNING, TELL_EVERY, due};
 pub use execution::{Execution, execution};
 pub use fault::{Failed, Fault, IssueTrouble};
 pub use gate::gate;
-pub use glimpse::{Checks, JobEnd, JobGlimpse, JobSight, PullEnd, PullGlimpse, Work};
+pub use glimpse::{Checks, JobEnd, JobGlimpse, JobSight, PullEnd, PullGlimpse, SessionWork};
 pub use history::{PhaseRun, SPANS_MAX, deploy_failed_at, deploying_again_since, deploying_since};
 pub use input::{
-    Act, ChildState, Command, CommandKind, Edit, Input, IssueSight, IssueState, NewDelivery,
-    PartsSight, ProviderReport, Review, ReviewSight, ReviewState,
+    Act, ChildState, Command, CommandKind, DeliveryInput, Edit, IssueSight, IssueState,
+    NewDelivery, PartsSight, ProviderReport, ReviewResult, ReviewSight, ReviewState,
 };
 pub use issue_ref::IssueRef;
 pub use job_orders::{called_off_with, merge_order, retry_order, takes_order};
@@ -73,7 +73,7 @@ pub use legal::{TransitionError, is_called_off, legal, plan_approval, retry_take
 pub use parts::waits_of_parts;
 pub use phase::{Checkpoints, Endpoint, Executor, OddPhase, Phase, RunStatus, Verdict};
 pub(crate) use reason::public_reasons;
-pub use reason::{Reason, is_told_by_pull, reasons};
+pub use reason::{DeliveryReason, is_told_by_pull, reasons};
 pub use refs::{LABEL_BYTES_MAX, REFS_MAX, Ref, RefRole, RefType};
 pub use refusal::{REFUSALS_MAX, Refusal};
 pub use review::{MalformedReview, ReviewOutput, parse as parse_review};
@@ -81,8 +81,8 @@ pub use rules::{
     CheckpointsBy, Deploy, IntakeLabel, Observe, OddRules, PlanBy, ROUNDS_MAX, ReviewBy, Rules,
 };
 pub use run::{
-    Analysis, Mode, Performer, Plan, RUNS_MAX, Run, RunResult, SESSION_WORKING, SUMMARY_CHARS_MAX,
-    TranscriptState, result_of,
+    Analysis, DeliveryPlan, Mode, Performer, RUNS_MAX, Run, RunResult, SESSION_WORKING,
+    SUMMARY_CHARS_MAX, TranscriptState, result_of,
 };
 pub use text::{
     CRITERIA_BYTES_MAX, CRITERIA_MAX, CRITERION_CHARS_MAX, DESCRIPTION_BYTES_MAX,
@@ -148,7 +148,7 @@ pub struct Delivery {
     pub refs: Vec<Ref>,
     /// Its plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plan: Option<Plan>,
+    pub plan: Option<DeliveryPlan>,
     /// Why its phase failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failed>,
@@ -251,7 +251,7 @@ pub struct Task {
     pub round: u32,
     /// The last message to the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub message: Option<Message>,
+    pub message: Option<TaskMessage>,
     /// A plan that was rejected: the session has to make another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejected_plan: Option<PlanId>,
@@ -274,7 +274,7 @@ pub struct Task {
 
 /// A message to the session, identified by its round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
+pub struct TaskMessage {
     /// The round that it begins.
     pub round: u32,
     /// The requested change.

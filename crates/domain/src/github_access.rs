@@ -107,13 +107,13 @@ pub fn answered(
                 by: seen.id,
                 was: id,
             };
-            return stand_in_the_way(step, account, (obstacle, String::new()), now);
+            return stand_in_the_way(step, account, obstacle, String::new(), now);
         }
         None if !same_name => {
             let obstacle = AccessProblemKind::Moved {
                 to: seen.name.clone(),
             };
-            return stand_in_the_way(step, account, (obstacle, String::new()), now);
+            return stand_in_the_way(step, account, obstacle, String::new(), now);
         }
         Some(_) | None => {}
     }
@@ -139,7 +139,7 @@ fn rename(step: &mut Step<RepositoryAccess>, account: &AccountName, to: &RepoNam
     let reason = problem::renamed(&reach.repo, &renamed);
     let name = format!("{}:renamed:{}:{now}", reach.repo.key(), to.key());
     reach.renamed = Some(renamed);
-    step.events.push(event(account, (&name, reason), now));
+    step.events.push(event(account, &name, reason, now));
 }
 
 /// GitHub refused a read of the repository. The obstacle stays until the repository answers: another error in between
@@ -164,7 +164,7 @@ pub fn refused(
         | FailureClass::Garbled => return step,
     };
     let said = presentable(&failure.message, WHY_CHARS_MAX);
-    stand_in_the_way(step, account, (obstacle, said), now)
+    stand_in_the_way(step, account, obstacle, said, now)
 }
 
 /// A pull request is missing although its repository answered; announced when it is missing a second time.
@@ -184,7 +184,7 @@ pub fn pull_lost(
             let since = known.since;
             let reason = problem::lost(&reach.repo, number);
             let name = format!("{}#{number}:lost:{since}", reach.repo.key());
-            step.events.push(event(account, (&name, reason), now));
+            step.events.push(event(account, &name, reason, now));
         }
         None if full => {}
         None => {
@@ -226,7 +226,7 @@ pub fn signed_in(
         told: true,
     };
     let name = format!("sign_in:{now}");
-    let told = event(account, (&name, trouble.sentence(None)), now);
+    let told = event(account, &name, trouble.sentence(None), now);
     step.events.push(told);
     step.aggregate.trouble = Some(trouble);
     step
@@ -237,7 +237,8 @@ pub fn signed_in(
 fn stand_in_the_way(
     mut step: Step<RepositoryAccess>,
     account: &AccountName,
-    (obstacle, said): (AccessProblemKind, String),
+    obstacle: AccessProblemKind,
+    said: String,
     now: Timestamp,
 ) -> Step<RepositoryAccess> {
     let reach = &mut step.aggregate;
@@ -256,13 +257,13 @@ fn stand_in_the_way(
         let code = trouble.obstacle.code();
         let name = format!("{}:{code}:{}", reach.repo.key(), trouble.since);
         let reason = trouble.sentence(Some(&reach.repo));
-        step.events.push(event(account, (&name, reason), now));
+        step.events.push(event(account, &name, reason, now));
     }
     step.aggregate.trouble = Some(trouble);
     step
 }
 
-fn event(account: &AccountName, (name, reason): (&str, String), now: Timestamp) -> Event {
+fn event(account: &AccountName, name: &str, reason: String, now: Timestamp) -> Event {
     Event {
         id: EventId::from_name(&format!("github:{name}")),
         job: None,

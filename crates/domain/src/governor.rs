@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{AccountName, JobId};
-use crate::job::{Job, Phase};
+use crate::job::{Job, JobPhase};
 use crate::when::plus;
 
 /// The window of Jules's daily quota: it rolls, it is no calendar day.
@@ -130,15 +130,15 @@ impl Slots {
             return self.release(id);
         };
         match &job.phase {
-            Phase::Queued { since, .. } => match self.taken_ahead(id, *since) {
+            JobPhase::Queued { since, .. } => match self.taken_ahead(id, *since) {
                 Some(taken) if now < plus(taken, CREATE_HOLD) => self.clone(),
                 Some(_) => self.not_created(id),
                 None => self.release(id),
             },
-            Phase::Creating { .. }
-            | Phase::Watching(_)
-            | Phase::Proposed { .. }
-            | Phase::Ended(_) => match job.holds_slot() {
+            JobPhase::Creating { .. }
+            | JobPhase::Watching(_)
+            | JobPhase::Proposed { .. }
+            | JobPhase::Ended(_) => match job.holds_slot() {
                 true => self.clone(),
                 false => self.release(id),
             },
@@ -195,17 +195,17 @@ impl Slots {
     pub fn seeing(&self, creating: &Job) -> Self {
         let is_it = self.creating.as_ref() == Some(&creating.id);
         let since = match &creating.phase {
-            Phase::Watching(watch) if is_it => watch.since,
+            JobPhase::Watching(watch) if is_it => watch.since,
             // Cancelled since; without a session it is unknown whether it was created before that.
-            Phase::Ended(ending) if is_it && ending.session.is_some() => {
+            JobPhase::Ended(ending) if is_it && ending.session.is_some() => {
                 let begun = self.taken.get(&creating.id);
                 begun.copied().unwrap_or(ending.at)
             }
-            Phase::Watching(_)
-            | Phase::Ended(_)
-            | Phase::Queued { .. }
-            | Phase::Proposed { .. }
-            | Phase::Creating { .. } => return self.clone(),
+            JobPhase::Watching(_)
+            | JobPhase::Ended(_)
+            | JobPhase::Queued { .. }
+            | JobPhase::Proposed { .. }
+            | JobPhase::Creating { .. } => return self.clone(),
         };
         self.created(&creating.id, since)
     }

@@ -102,21 +102,17 @@ impl Intake {
         Self {
             label: Some(label.clone()),
             read_to: self.read_to.max(read_to),
-            ..self.ended(result, (now, wait))
+            ..self.ended(result, now, wait)
         }
     }
 
     /// They could not be read. Where it is known when they can be, they are read then, and not later than usual.
     #[must_use]
-    pub fn failed(
-        &self,
-        why: &str,
-        (now, asked_wait): (Timestamp, Option<SignedDuration>),
-    ) -> Self {
+    pub fn failed(&self, why: &str, now: Timestamp, asked_wait: Option<SignedDuration>) -> Self {
         let result = ReadingResult::Failed(presentable(why, ERROR_CHARS_MAX));
         let usual = read_every(&result, false);
         let wait = asked_wait.map_or(usual, |wait| wait.clamp(WAIT_MIN, usual));
-        self.ended(result, (now, wait))
+        self.ended(result, now, wait)
     }
 
     /// When the last reading failed, and why; `None` when it did not.
@@ -133,7 +129,7 @@ impl Intake {
     pub fn skipped(&self, now: Timestamp) -> Self {
         let result = ReadingResult::Skipped;
         let wait = read_every(&result, false);
-        self.ended(result, (now, wait))
+        self.ended(result, now, wait)
     }
 
     /// How often its issues are read now, where webhooks arrive or do not.
@@ -146,7 +142,7 @@ impl Intake {
         read_every(last.unwrap_or(&before_the_first), has_webhooks)
     }
 
-    fn ended(&self, result: ReadingResult, (now, wait): (Timestamp, SignedDuration)) -> Self {
+    fn ended(&self, result: ReadingResult, now: Timestamp, wait: SignedDuration) -> Self {
         Self {
             label: self.label.clone(),
             read_to: self.read_to,
@@ -189,7 +185,7 @@ mod tests {
         let read = Intake::default().read((&own, Some(at(100))), (1, 0), (at(120), false));
         let failed = |wait: Option<i64>| {
             let wait = wait.map(SignedDuration::from_secs);
-            read.failed("GitHub answers 502", (at(180), wait))
+            read.failed("GitHub answers 502", at(180), wait)
         };
         assert_eq!(failed(None).since(&own), read.since(&own));
         assert_eq!(failed(None).due, Some(at(240)));
@@ -207,7 +203,7 @@ mod tests {
             assert_eq!(none.interval(has_webhooks), usual);
             for (intake, every) in [
                 (none.read((&own, None), (0, 0), (now, has_webhooks)), usual),
-                (none.failed("GitHub answers 502", (now, None)), READ_EVERY),
+                (none.failed("GitHub answers 502", now, None), READ_EVERY),
                 (none.skipped(now), READ_SELDOM),
             ] {
                 assert_eq!(intake.interval(has_webhooks), every, "{intake:?}");
@@ -219,7 +215,7 @@ mod tests {
     #[test]
     fn only_a_reading_that_failed_is_a_failure_and_the_next_one_ends_it() {
         let own = label("gaffer");
-        let failed = Intake::default().failed("GitHub answers 502", (at(180), None));
+        let failed = Intake::default().failed("GitHub answers 502", at(180), None);
         assert_eq!(failed.failure(), Some((at(180), "GitHub answers 502")));
         let read = failed.read((&own, None), (0, 0), (at(240), false));
         for other in [Intake::default(), read, failed.skipped(at(240))] {
@@ -236,7 +232,7 @@ mod tests {
         let (own, other) = (label("gaffer"), label("deliver"));
         let read = Intake::default().read((&own, Some(at(100))), (1, 0), (at(120), false));
         assert_eq!(read.since(&other), None);
-        let failed = read.failed("GitHub answers 502", (at(180), None));
+        let failed = read.failed("GitHub answers 502", at(180), None);
         assert_eq!(failed.since(&other), None);
         let again = failed.read((&other, None), (0, 0), (at(240), false));
         assert_eq!(again.since(&other), read.since(&own));

@@ -90,7 +90,7 @@ use crate::ids::{
     RepoName, SessionId,
 };
 use crate::marker::Marker;
-use crate::pipeline::{Part, SprintPart};
+use crate::pipeline::{PipelinePart, SprintPart};
 use crate::policy::{PlanApproval, Terms};
 use crate::priority::Priority;
 use crate::session::SessionState;
@@ -131,7 +131,7 @@ pub struct Job {
     pub collected: bool,
     /// What it does for a pipeline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub part: Option<Box<Part>>,
+    pub part: Option<Box<PipelinePart>>,
     /// How it came to us.
     pub origin: Origin,
     /// When it came to us.
@@ -152,7 +152,7 @@ pub struct Job {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub order_log: Vec<OrderRecord>,
     /// Its phase.
-    pub phase: Phase,
+    pub phase: JobPhase,
 }
 
 fn is_zero(count: &u32) -> bool {
@@ -174,7 +174,7 @@ pub enum Origin {
 /// Phase of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "phase")]
-pub enum Phase {
+pub enum JobPhase {
     /// Waits for a slot.
     Queued {
         /// Since when.
@@ -277,9 +277,9 @@ impl Job {
     /// The current session, watched or last.
     pub fn session(&self) -> Option<&SessionId> {
         match &self.phase {
-            Phase::Queued { .. } | Phase::Creating { .. } | Phase::Proposed { .. } => None,
-            Phase::Watching(watch) => Some(&watch.session),
-            Phase::Ended(ending) => ending.session.as_ref(),
+            JobPhase::Queued { .. } | JobPhase::Creating { .. } | JobPhase::Proposed { .. } => None,
+            JobPhase::Watching(watch) => Some(&watch.session),
+            JobPhase::Ended(ending) => ending.session.as_ref(),
         }
     }
 
@@ -292,32 +292,32 @@ impl Job {
     /// The newest activity of the last announced question of its watched session.
     pub fn announced_question(&self) -> Option<&str> {
         match &self.phase {
-            Phase::Watching(watch) => watch.announced.question.as_ref().map(|told| &*told.key),
-            Phase::Queued { .. }
-            | Phase::Creating { .. }
-            | Phase::Proposed { .. }
-            | Phase::Ended(_) => None,
+            JobPhase::Watching(watch) => watch.announced.question.as_ref().map(|told| &*told.key),
+            JobPhase::Queued { .. }
+            | JobPhase::Creating { .. }
+            | JobPhase::Proposed { .. }
+            | JobPhase::Ended(_) => None,
         }
     }
 
     /// Its pull request, if one is known.
     pub fn pull(&self) -> Option<&PullRef> {
         match &self.phase {
-            Phase::Queued { .. } | Phase::Creating { .. } => None,
-            Phase::Watching(watch) => watch.pull.as_ref(),
-            Phase::Proposed { pull, .. } => pull.as_ref(),
-            Phase::Ended(ending) => ending.pull.as_ref(),
+            JobPhase::Queued { .. } | JobPhase::Creating { .. } => None,
+            JobPhase::Watching(watch) => watch.pull.as_ref(),
+            JobPhase::Proposed { pull, .. } => pull.as_ref(),
+            JobPhase::Ended(ending) => ending.pull.as_ref(),
         }
     }
 
     /// Whether it is over.
     pub fn is_ended(&self) -> bool {
         match &self.phase {
-            Phase::Ended(_) => true,
-            Phase::Queued { .. }
-            | Phase::Creating { .. }
-            | Phase::Watching(_)
-            | Phase::Proposed { .. } => false,
+            JobPhase::Ended(_) => true,
+            JobPhase::Queued { .. }
+            | JobPhase::Creating { .. }
+            | JobPhase::Watching(_)
+            | JobPhase::Proposed { .. } => false,
         }
     }
 
@@ -325,11 +325,11 @@ impl Job {
     /// is paused or in an unknown state once that was announced.
     pub fn holds_slot(&self) -> bool {
         match &self.phase {
-            Phase::Creating { .. } => true,
-            Phase::Watching(watch) => {
+            JobPhase::Creating { .. } => true,
+            JobPhase::Watching(watch) => {
                 watch.state != SessionState::Completed && !silence::is_halted(watch)
             }
-            Phase::Queued { .. } | Phase::Proposed { .. } | Phase::Ended(_) => false,
+            JobPhase::Queued { .. } | JobPhase::Proposed { .. } | JobPhase::Ended(_) => false,
         }
     }
 

@@ -10,9 +10,11 @@ use crate::ids::{
 };
 
 pub use counters::{Added, Counters, LINE_BYTES_MAX, PERSONAS_MAX, Stamp, TooManyPersonas, paged};
-pub use folded::{Counts, Mail, Message, NoSuchMessage, Order, RefusedOrder, TAGS_MAX};
+pub use folded::{
+    Counts, Mail, MessageOrder, NoSuchMessage, ReceivedMessage, RefusedOrder, TAGS_MAX,
+};
 pub use line::{Entry, Flaw, parse};
-pub use log::{Fault, FaultKind, Line, Log, Seal};
+pub use log::{FaultKind, Line, Log, LogFault, Seal};
 pub use mend::{Imported, Mended, imported, in_order, rebuild, restore, wrong_in_export};
 pub use outgoing::{HUMAN, NotSent, Outgoing, Recipient, TEAM_MAX};
 pub use page::{BadPage, PAGE_EVENTS, Page, chain, compare, unsealed};
@@ -87,7 +89,8 @@ pub struct Letter {
 impl Letter {
     /// A message to be sent.
     pub fn new(
-        (from, to): (PersonaName, PersonaName),
+        from: PersonaName,
+        to: PersonaName,
         subject: Subject,
         body: MailBody,
         attachments: Vec<Attachment>,
@@ -108,7 +111,8 @@ impl Letter {
     fn check_texts(&self) -> Result<(), InvalidId> {
         let attachments = self.attachments.iter().map(|it| it.parse::<Attachment>());
         Self::new(
-            (self.from.clone(), self.to.clone()),
+            self.from.clone(),
+            self.to.clone(),
             self.subject.parse()?,
             self.body.parse()?,
             attachments.collect::<Result<_, _>>()?,

@@ -185,7 +185,8 @@ impl Judgement {
 pub fn judge(
     facts: &PullFacts,
     context: &MergeContext,
-    (policy, timing): (&Policy, &Timing),
+    policy: &Policy,
+    timing: &Timing,
     now: Timestamp,
 ) -> Judgement {
     let gate = context.gate.as_ref();

@@ -29,10 +29,12 @@ use crate::ids::{BranchName, CommitSha, JobId, PipelineId, RepoName, RoleName, S
 use crate::layer::{InvalidLayer, Layer};
 
 pub use announcing::{announcement, failed_step, is_known};
-pub use apply::{Input, Plan, apply, cancel, due, ended, given_up, held, hindered, late_at, start};
+pub use apply::{
+    PipelineInput, StepPlan, apply, cancel, due, ended, given_up, held, hindered, late_at, start,
+};
 pub use ask::{ASK_CHARS_MAX, EntryPoint, InvalidEntry, OddAsk, PipelineAsk};
 pub use mock_tag::MockTag;
-pub use part::{Agent, Part, PartWork, Recipe, SprintPart};
+pub use part::{Agent, PartWork, PipelinePart, Recipe, SprintPart};
 pub use requirement::Requirement;
 pub use requirement_ask::RequirementAsk;
 pub use requirement_file::{FoundRequirement, RequirementRef};
@@ -183,7 +185,7 @@ pub struct Member {
     /// Its job.
     pub job: JobId,
     /// How far it is.
-    pub state: MemberState,
+    pub state: AgentState,
     /// What there is to say about its prompt: events that had no room in it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
@@ -192,7 +194,7 @@ pub struct Member {
 /// How far an agent is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "member")]
-pub enum MemberState {
+pub enum AgentState {
     /// It works.
     Working,
     /// Its pull request is open.
@@ -219,13 +221,13 @@ impl Member {
     /// Its job; none if it failed before it had one.
     pub fn known_job(&self) -> Option<&JobId> {
         match self.state {
-            MemberState::Refused { .. } => None,
-            MemberState::Working
-            | MemberState::Merging
-            | MemberState::Merged
-            | MemberState::Nothing
-            | MemberState::Open
-            | MemberState::Failed { .. } => Some(&self.job),
+            AgentState::Refused { .. } => None,
+            AgentState::Working
+            | AgentState::Merging
+            | AgentState::Merged
+            | AgentState::Nothing
+            | AgentState::Open
+            | AgentState::Failed { .. } => Some(&self.job),
         }
     }
 
@@ -241,7 +243,7 @@ impl Member {
     }
 }
 
-impl MemberState {
+impl AgentState {
     /// Whether nothing more is awaited of it.
     pub fn is_over(&self) -> bool {
         match self {

@@ -81,7 +81,8 @@ impl fmt::Display for Priority {
 /// it.
 /// One whose turn had come when Jules said "later" keeps its turn: `refused`.
 pub fn start_place(
-    (priority, refused): (Priority, bool),
+    priority: Priority,
+    refused: bool,
     since: Timestamp,
     now: Timestamp,
 ) -> (Reverse<u32>, Timestamp) {
@@ -194,7 +195,7 @@ mod tests {
     #[test]
     fn higher_priorities_start_first_until_somebody_has_waited() {
         let now = at(10_000);
-        let place = |level, waited| start_place((priority(level), false), at(10_000 - waited), now);
+        let place = |level, waited| start_place(priority(level), false, at(10_000 - waited), now);
         let minutes = |count: i64| count * 60;
         assert!(place(9, 0) < place(5, 0));
         assert!(place(5, 10) < place(5, 0), "of equals the older");
@@ -205,7 +206,7 @@ mod tests {
         assert!(place(9, 0) < place(0, minutes(59)));
         assert!(place(0, minutes(60)) < place(9, 0));
         assert!(place(0, minutes(600)) < place(9, minutes(300)));
-        let refused = start_place((priority(0), true), at(10_000), now);
+        let refused = start_place(priority(0), true, at(10_000), now);
         assert!(refused < place(8, 0));
         // Clocks of two machines differ.
         assert!(place(9, -100) < place(8, 0));
@@ -255,8 +256,8 @@ mod tests {
         ) {
             let now = at(200_000);
             let since = at(200_000 - waited);
-            let low = start_place((priority(low), false), since, now);
-            let high = start_place((priority(high), false), at(200_000 - waited + later), now);
+            let low = start_place(priority(low), false, since, now);
+            let high = start_place(priority(high), false, at(200_000 - waited + later), now);
             prop_assert!(low < high);
         }
     }

@@ -22,7 +22,7 @@ mod waits;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use apply::{Input, apply};
+pub use apply::{PullInput, apply};
 pub(crate) use approval::takes_approval;
 pub use approval::{MergeApproval, approve, take_back};
 pub use closing::{Closing, close};
@@ -111,7 +111,7 @@ pub struct Pull {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_checks: Option<Box<OwnChecks>>,
     /// The last judgement, for people who ask why.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<PullVerdict>,
     /// Check results from webhooks since then.
     #[serde(default, skip_serializing_if = "HintState::is_nothing")]
     pub hints: HintState,
@@ -220,7 +220,7 @@ pub struct Alarm {
 
 /// A judgement and when it was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Verdict {
+pub struct PullVerdict {
     /// When.
     pub at: Timestamp,
     /// Of which head.

@@ -15,7 +15,10 @@ use crate::failure::{Failure, FailureClass};
 use crate::ids::DeliveryGuid;
 use crate::when::plus;
 
-pub use log::{AttemptOutcome, DeliveryAttempt, DeliveryId, HookId, Log, LogPosition, UnknownLog};
+pub use log::{
+    AttemptOutcome, DeliveryAttempt, DeliveryId, HookId, LogPosition, LogStatus, UnknownLog,
+    WebhookLog,
+};
 pub use problem::problem;
 
 /// The events that wake anything here. Of others nothing is lost when they fail.
@@ -77,7 +80,7 @@ pub const FORBIDDEN_FOR: SignedDuration = SignedDuration::from_hours(24);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RedeliveryState {
     /// Which log.
-    pub log: Log,
+    pub log: WebhookLog,
     /// When the log was last read.
     pub looked_at: Option<Timestamp>,
     /// The result of that read.
@@ -96,26 +99,6 @@ pub struct RedeliveryState {
     pub asked: u64,
     /// Deliveries that never arrived.
     pub given_up: u64,
-}
-
-/// The result of the last read of the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "status")]
-pub enum LogStatus {
-    /// The log was read, or has never been read.
-    Read,
-    /// No webhook on GitHub points at Gaffer.
-    NoHook,
-    /// Our credential may not read it, or may not ask for anything.
-    Forbidden {
-        /// Since when.
-        since: Timestamp,
-    },
-    /// It could not be read.
-    Unread {
-        /// Since when.
-        since: Timestamp,
-    },
 }
 
 /// A delivery that failed and has not arrived since.
@@ -264,7 +247,7 @@ pub fn refused(
 
 impl RedeliveryState {
     /// The initial state.
-    pub fn new(log: Log) -> Self {
+    pub fn new(log: WebhookLog) -> Self {
         Self {
             log,
             looked_at: None,

@@ -20,7 +20,7 @@ use crate::mail::Recipient;
 use crate::pipeline::{Exchange, Implement, MockTag};
 use crate::policy::MergeMethod;
 use crate::priority::{PRIORITY_MAX, Priority};
-use crate::redelivery::Log;
+use crate::redelivery::WebhookLog;
 use crate::sprint::{Integration, NextSprint, Parallel};
 use crate::wake::Resume;
 use crate::web_page::WebPage;
@@ -127,7 +127,7 @@ defined! {
     /// How much a job matters; 9 goes first.
     Priority: integer { "minimum": 0, "maximum": PRIORITY_MAX };
     /// A log of webhook deliveries: `app`, or a repository.
-    Log: string { "pattern": "^(app|[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})$" };
+    WebhookLog as Log: string { "pattern": "^(app|[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})$" };
     /// What an agent wants to find in its wakes: at most 200 characters that can be seen, on one line.
     Resume: string { "minLength": 1, "maxLength": 200, "pattern": "\\S" };
     /// The address of a page: https, plain characters, at most 200 of them.

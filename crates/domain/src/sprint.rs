@@ -29,19 +29,19 @@ use crate::failure::Hindrance;
 use crate::ids::{AccountName, BranchName, CommitSha, JobId, PersonaName, RepoName, SprintNumber};
 use crate::refusal::NotNow;
 
-pub use apply::{Input, apply, due};
+pub use apply::{SprintInput, apply, due};
 pub use figures::Figures;
 pub use gate::{gate, released};
 pub use labels::{ConflictLabel, conflict_labels, still_conflicts};
 pub use mailing::{MAILS_MAX, begins_weave, takers_of_mail};
-pub use member::{MemberState, Offer, Outbox, Refusal, SHOWN_MAX, SprintMember};
+pub use member::{MemberState, Offer, Outbox, SHOWN_MAX, SprintMember, WeaveConflict};
 pub use orders::{abort, held, integrate, integrate_now, must_be_woven, must_go_on, resumed};
 pub use outbox::uncollected;
-pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Verdict, Way, Woven};
+pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Way, WeaveVerdict, Woven};
 pub use rules::{Integration, NextSprint, OddSprints, Parallel, SprintMode, SprintRules};
 pub use seen::{awaited_until, must_be_read, never_made, without_pull};
 pub use sight::{
-    Glimpse, Landing, Sight, Sights, Work, failed_checks, glimpse, landing, sight, soon,
+    Glimpse, Landing, Sights, SprintSight, Work, failed_checks, glimpse, landing, sight, soon,
 };
 
 /// How many members a sprint has at most.

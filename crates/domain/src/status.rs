@@ -9,7 +9,7 @@ use crate::account::Health;
 use crate::github_access::{GitHubBudget, GitHubUsage};
 use crate::ids::{AccountName, RepoName, SprintNumber};
 use crate::reasoned::Reasoned;
-use crate::redelivery::{self, Log, RedeliveryState};
+use crate::redelivery::{self, RedeliveryState, WebhookLog};
 use crate::sprint::{Figures, Sprint};
 use crate::webhook_activity::WebhookHealth;
 
@@ -116,7 +116,7 @@ pub struct UnreadIssuesView {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeliveryLogView {
     /// The log: `app` or a repository.
-    pub log: Log,
+    pub log: WebhookLog,
     /// When it was last read.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Moment>"))]
     pub looked_at: Option<Timestamp>,

@@ -66,8 +66,9 @@ pub struct Rights {
     pub persona: Option<PersonaName>,
 }
 
-impl From<(Scope, Option<&AgentName>)> for Rights {
-    fn from((scope, agent): (Scope, Option<&AgentName>)) -> Self {
+impl Rights {
+    /// Those of an agent, or of a person.
+    pub fn new(scope: Scope, agent: Option<&AgentName>) -> Self {
         Self {
             scope,
             agent: agent.cloned(),
@@ -90,7 +91,8 @@ impl Token {
     pub fn new(
         name: TokenName,
         rights: Rights,
-        (created_at, expires_at): (Timestamp, Option<Timestamp>),
+        created_at: Timestamp,
+        expires_at: Option<Timestamp>,
         random: [u8; 32],
     ) -> (Self, String) {
         let text = format!("{PREFIX}{name}_{}", hex::encode(random));
@@ -144,8 +146,9 @@ mod tests {
         let until = Some(at(100));
         let (token, text) = Token::new(
             name.clone(),
-            (Scope::Read, None).into(),
-            (at(0), until),
+            Rights::new(Scope::Read, None),
+            at(0),
+            until,
             [7; 32],
         );
         assert_eq!(name_in(&text), Some(name));

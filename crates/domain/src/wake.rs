@@ -247,7 +247,7 @@ impl Wake {
             // A person who tests an agent is present, and repeats the test after a fix.
             DeliveryOutcome::Failed { why, .. } if self.is_test() => self.given_up(why, now),
             DeliveryOutcome::Failed { why, retry_after } => {
-                self.again_after(attempt, (why, *retry_after), now)
+                self.again_after(attempt, why, *retry_after, now)
             }
         }
     }
@@ -256,7 +256,8 @@ impl Wake {
     fn again_after(
         &self,
         attempt: u32,
-        (why, retry_after): (&str, Option<SignedDuration>),
+        why: &str,
+        retry_after: Option<SignedDuration>,
         now: Timestamp,
     ) -> Self {
         let Some(wait) = SCHEDULE.get(attempt as usize) else {

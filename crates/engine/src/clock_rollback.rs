@@ -164,17 +164,18 @@ impl Backend {
 fn moved(record: Record, now: Timestamp, ahead: SignedDuration) -> Option<Record> {
     let mut body: Value = serde_json::from_str(&record.body).ok()?;
     let ahead = match decode::<Effect>(&record) {
-        Ok(effect) => clock_rollback::effect_offset(&effect.value, (now, ahead)),
+        Ok(effect) => clock_rollback::effect_offset(&effect.value, now, ahead),
         Err(_) => ahead,
     };
-    let by = (now, ahead);
     let is_listed = keys::is_listed_by_age(&record.key);
     let created = body.pointer(CREATED).filter(|_| is_listed).cloned();
-    let is_changed = clock_rollback::move_back(&mut body, by);
+    let is_changed = clock_rollback::move_back(&mut body, now, ahead);
     if let (Some(place), Some(created)) = (body.pointer_mut(CREATED), created) {
         *place = created;
     }
-    let due = record.due.map(|due| clock_rollback::moved_back(due, by));
+    let due = record
+        .due
+        .map(|due| clock_rollback::moved_back(due, now, ahead));
     (is_changed || due != record.due).then(|| Record {
         body: body.to_string(),
         due,

@@ -81,8 +81,7 @@ impl Backend {
         id: &DeliveryId,
         command: &Command,
     ) -> Result<Delivery, Error> {
-        let named = (command.id.as_str(), &command.by);
-        self.command_by_place(id, named, |_, _| Ok(command.act.clone()))
+        self.command_by_place(id, &command.id, &command.by, |_, _| Ok(command.act.clone()))
             .await
     }
 
@@ -91,7 +90,8 @@ impl Backend {
     pub async fn command_by_place(
         &self,
         id: &DeliveryId,
-        (command_id, by): (&str, &Actor),
+        command_id: &str,
+        by: &Actor,
         act: impl Fn(&Delivery, &Rules) -> Result<Act, TransitionError>,
     ) -> Result<Delivery, Error> {
         let act = &act;
@@ -101,7 +101,7 @@ impl Backend {
                 return Ok(Some(found.value));
             }
             let rules = self.delivery_rules(&found.value).await?;
-            let input = delivery::Input::Command(Command {
+            let input = delivery::DeliveryInput::Command(Command {
                 id: command_id.to_owned(),
                 by: by.clone(),
                 act: act(&found.value, &rules)?,

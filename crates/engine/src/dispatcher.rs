@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use domain::effect::{Action, JulesAction};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::JobId;
-use domain::job::{self, Phase};
+use domain::job::{self, JobPhase};
 use domain::merge::Hold;
 use domain::policy::Source;
 use domain::pull::DeliveryHint;
@@ -241,20 +241,20 @@ impl Dispatcher {
             return Ok(());
         };
         match &found.value.phase {
-            Phase::Queued { .. } => self.slots(&found.value.account).await,
-            Phase::Watching(_) if found.value.pull().is_none() => {
+            JobPhase::Queued { .. } => self.slots(&found.value.account).await,
+            JobPhase::Watching(_) if found.value.pull().is_none() => {
                 self.observe_if_due(found, &source).await
             }
-            Phase::Watching(_) => {
+            JobPhase::Watching(_) => {
                 self.settle_with_pull(id).await?;
                 match self.backend.store.job(id).await? {
                     Some(found) => self.observe_if_due(found, &source).await,
                     None => Ok(()),
                 }
             }
-            Phase::Creating { .. } => self.recreate_if_lost(&found, &source).await,
-            Phase::Proposed { .. } => self.look_at_proposal(id, &source.timing).await,
-            Phase::Ended(_) => Ok(()),
+            JobPhase::Creating { .. } => self.recreate_if_lost(&found, &source).await,
+            JobPhase::Proposed { .. } => self.look_at_proposal(id, &source.timing).await,
+            JobPhase::Ended(_) => Ok(()),
         }
     }
 
@@ -274,8 +274,7 @@ impl Dispatcher {
             else {
                 return Ok(());
             };
-            let step =
-                job::pull_settled(&found.value, &reference, (state, sha), self.backend.now());
+            let step = job::pull_settled(&found.value, &reference, state, sha, self.backend.now());
             let mut unit = self.backend.unit();
             self.backend
                 .save_job(&mut unit, Some(&found), &step)

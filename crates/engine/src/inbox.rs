@@ -135,10 +135,11 @@ impl Backend {
     pub async fn give_back(
         &self,
         held: HeldWake<'_>,
-        why: (&str, ReturnMode),
+        why: &str,
+        back: ReturnMode,
     ) -> Result<Wake, Error> {
         let (agent, event, attempt) = held;
-        let next = |wake: &Wake| wake.given_back(attempt, why, self.now());
+        let next = |wake: &Wake| wake.given_back(attempt, why, back, self.now());
         let wake = self.change_held(agent, event, &next).await?;
         self.nudge_next_wake(&wake).await?;
         Ok(wake)

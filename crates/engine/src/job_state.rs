@@ -1,6 +1,6 @@
 //! The state of a job in one word.
 
-use domain::job::{self, Attention, EndReason, Job, Phase};
+use domain::job::{self, Attention, EndReason, Job, JobPhase};
 use domain::session::SessionState;
 
 /// The words of [`state_of`], in the order in which a job reaches them.
@@ -42,11 +42,11 @@ pub const ENDED: [&str; 9] = [
 /// A job's state in one word, for people and for lists.
 pub fn state_of(job: &Job) -> &'static str {
     match &job.phase {
-        Phase::Queued { .. } => "queued",
-        Phase::Creating { .. } => "starting",
-        Phase::Proposed { pull: None, .. } => "proposed",
-        Phase::Proposed { .. } => "in-review",
-        Phase::Ended(ending) => match ending.how {
+        JobPhase::Queued { .. } => "queued",
+        JobPhase::Creating { .. } => "starting",
+        JobPhase::Proposed { pull: None, .. } => "proposed",
+        JobPhase::Proposed { .. } => "in-review",
+        JobPhase::Ended(ending) => match ending.how {
             EndReason::Merged { .. } => "merged",
             EndReason::PullClosed => "closed",
             EndReason::Completed => "completed",
@@ -57,8 +57,8 @@ pub fn state_of(job: &Job) -> &'static str {
             EndReason::Left => "left",
             EndReason::Cancelled { .. } => "cancelled",
         },
-        Phase::Watching(watch) if job::answered_at(watch).is_some() => "answered",
-        Phase::Watching(watch) => match (&watch.attention, &watch.state) {
+        JobPhase::Watching(watch) if job::answered_at(watch).is_some() => "answered",
+        JobPhase::Watching(watch) => match (&watch.attention, &watch.state) {
             (Attention::Question { .. }, _) => "asking",
             (Attention::Plan { .. }, _) => "plan-waits",
             (_, SessionState::Completed) if watch.pull.is_some() => "in-review",

@@ -24,7 +24,7 @@ use domain::ids::{
     AgentName, BranchName, CommitSha, EffectId, JobId, PlanId, PullRef, RepoName, SessionId,
 };
 use domain::job::{self, Job};
-use domain::pipeline::Part;
+use domain::pipeline::PipelinePart;
 use domain::policy::{Source, Terms, Timing};
 use domain::priority::Priority;
 use domain::pull::{self, MergeStyle, Pull};
@@ -43,7 +43,7 @@ use crate::work::Work;
 pub const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
 /// The prompt of a session, with the place in a pipeline for which it was put together.
-pub(crate) type JobTask = (String, Option<Box<Part>>);
+pub(crate) type JobTask = (String, Option<Box<PipelinePart>>);
 
 /// What is wanted of a new job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,7 +160,7 @@ impl Backend {
         let now = self.now();
         let step = self
             .order(named, job::Order::Approve, &|job, source| {
-                job::approve(job, named.session.as_ref(), plan, (now, &source.timing))
+                job::approve(job, named.session.as_ref(), plan, now, &source.timing)
             })
             .await?;
         effect_ref(&step, named)

@@ -11,7 +11,7 @@ use domain::ids::{
     AccountName, AgentName, CommitSha, EffectId, EventId, JobId, PullRef, RepoId, RepoName,
     SessionId, TokenName,
 };
-use domain::redelivery::Log;
+use domain::redelivery::WebhookLog;
 use jiff::Timestamp;
 
 pub use self::{deliveries::*, jobs::*, mail::*, pipelines::*, sprints::*};
@@ -198,10 +198,10 @@ pub fn hook_logs() -> Key {
 }
 
 /// A log of webhook deliveries.
-pub fn hook_log(log: &Log) -> Key {
+pub fn hook_log(log: &WebhookLog) -> Key {
     let name = match log {
-        Log::App => log.to_string(),
-        Log::Repo(repo) => repo.key(),
+        WebhookLog::App => log.to_string(),
+        WebhookLog::Repo(repo) => repo.key(),
     };
     key(format!("{HOOK_LOG}{name}"), META)
 }

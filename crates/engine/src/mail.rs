@@ -9,7 +9,7 @@ mod whole;
 use domain::event::{Audience, Event, EventContext, News, Occurrence};
 use domain::fence::clip_encoded;
 use domain::ids::{EventId, MailEventId, MessageId, PersonaName, RepoName};
-use domain::mail::{Added, Counters, HUMAN, Message, Order, RefusedOrder, Stamp};
+use domain::mail::{Added, Counters, HUMAN, MessageOrder, ReceivedMessage, RefusedOrder, Stamp};
 use domain::policy::Source;
 use domain::refusal::NotNow;
 use jiff::Timestamp;
@@ -44,7 +44,7 @@ pub struct InboxQuery {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InboxPage {
     /// The messages, the oldest first.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ReceivedMessage>,
     /// Whether there are more behind them.
     pub more: bool,
 }
@@ -58,7 +58,7 @@ impl Backend {
         query: &InboxQuery,
     ) -> Result<InboxPage, Error> {
         self.must::<Source>(repo).await?;
-        let wanted = |message: &Message| {
+        let wanted = |message: &ReceivedMessage| {
             let is_behind = query.after.is_none_or(|after| message.message_id > after);
             let is_from_people = message.from_persona.is_human();
             let is_since = query
@@ -80,7 +80,7 @@ impl Backend {
         repo: &RepoName,
         message: MessageId,
         persona: &PersonaName,
-    ) -> Result<Message, Error> {
+    ) -> Result<ReceivedMessage, Error> {
         let found = self.must_have_mail(repo, message, persona).await?;
         Ok(found.value)
     }
@@ -90,9 +90,9 @@ impl Backend {
         &self,
         repo: &RepoName,
         (message, persona): (MessageId, &PersonaName),
-        order: &Order,
+        order: &MessageOrder,
         actor: &str,
-    ) -> Result<Message, Error> {
+    ) -> Result<ReceivedMessage, Error> {
         let (message, full) = decide_again(format!("the mail of {repo}"), || async {
             let found = self.must_have_mail(repo, message, persona).await?;
             let counted = self.store.get_or_initial::<Counters>(repo).await?;
@@ -134,7 +134,7 @@ impl Backend {
         &self,
         unit: &mut UnitOfWork,
         source: &Source,
-        message: &Message,
+        message: &ReceivedMessage,
     ) -> Result<(), Error> {
         let (repo, number) = (&source.repo, message.message_id);
         let words = format!("{}\n{}", message.subject, message.body);
@@ -173,7 +173,7 @@ impl Backend {
             return Ok(false);
         };
         let key = keys::mail_box(repo, &human, message);
-        let found = self.store.read::<Message>(&key).await?;
+        let found = self.store.read::<ReceivedMessage>(&key).await?;
         let found = found.map(|found| found.value);
         Ok(found.is_none_or(|message| message.read_at.is_some() || message.trashed))
     }
@@ -184,10 +184,10 @@ impl Backend {
         repo: &RepoName,
         message: MessageId,
         persona: &PersonaName,
-    ) -> Result<Versioned<Message>, Error> {
+    ) -> Result<Versioned<ReceivedMessage>, Error> {
         self.must::<Source>(repo).await?;
         let key = keys::mail_box(repo, persona, message);
-        let found = self.store.read::<Message>(&key).await?;
+        let found = self.store.read::<ReceivedMessage>(&key).await?;
         found.ok_or_else(|| Error::NoSuch {
             what: "message",
             name: message.to_string(),

@@ -4,7 +4,7 @@
 use domain::delivery::Delivery;
 use domain::effect::{Action, Effect, JulesAction, RepoAction, RestoreGap};
 use domain::ids::{DeliveryId, JobId};
-use domain::job::{Attention, Job, Phase};
+use domain::job::{Attention, Job, JobPhase};
 use jiff::Timestamp;
 
 use crate::backend::{Backend, Error, IndexEntry};
@@ -141,7 +141,7 @@ impl Backend {
 
 /// When the question was asked that waits for an answer.
 fn open_question(job: &Job) -> Option<Timestamp> {
-    let Phase::Watching(watch) = &job.phase else {
+    let JobPhase::Watching(watch) = &job.phase else {
         return None;
     };
     match watch.attention {

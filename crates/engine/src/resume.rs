@@ -2,7 +2,7 @@
 
 use domain::delivery::Delivery;
 use domain::ids::RepoName;
-use domain::job::Phase;
+use domain::job::JobPhase;
 use domain::policy::Source;
 use jiff::SignedDuration;
 
@@ -60,7 +60,7 @@ impl Backend {
             }
             // Slots begin jobs that are queued; a create that was held belongs to its job. Others may have taken its turn.
             for job in self.store.queued(&account).await? {
-                if meant(&job.value.repo) && matches!(job.value.phase, Phase::Creating { .. }) {
+                if meant(&job.value.repo) && matches!(job.value.phase, JobPhase::Creating { .. }) {
                     self.ask(&Work::Job { id: job.value.id }).await?;
                 }
             }

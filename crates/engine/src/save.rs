@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use domain::effect::Action;
 use domain::event::Event;
 use domain::ids::{AgentName, DeliveryId, JobId, PullRef, RepoName};
-use domain::job::{Job, Phase, effect_log_line, log_lines};
+use domain::job::{Job, JobPhase, effect_log_line, log_lines};
 use domain::policy::{Policy, Source};
 use domain::step::{FollowUp, Step};
 use domain::wake::Resume;
@@ -178,7 +178,7 @@ impl Backend {
     ) -> Result<Cow<'a, [FollowUp]>, Error> {
         let job = &step.aggregate;
         let own = FollowUp::Job(job.id.clone());
-        let is_queued = matches!(job.phase, Phase::Queued { .. });
+        let is_queued = matches!(job.phase, JobPhase::Queued { .. });
         if !is_queued || !step.follow_ups.contains(&own) {
             return Ok(Cow::Borrowed(&step.follow_ups));
         }

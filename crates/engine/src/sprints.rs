@@ -5,7 +5,7 @@ mod choosing;
 mod starting;
 
 use domain::advice::{Advice, NO_NEWEST};
-use domain::delivery::Reason;
+use domain::delivery::DeliveryReason;
 use domain::ids::{JobId, PersonaName, PullRef, RepoName, SprintNumber};
 use domain::policy::Source;
 use domain::refusal::NotNow;
@@ -192,7 +192,7 @@ impl Backend {
 }
 
 /// Refuses what is decided by how far members are while a pause keeps the sprint from seeing that.
-fn must_see_members(repo: &RepoName, pauses: &[Reason]) -> Result<(), NotNow> {
+fn must_see_members(repo: &RepoName, pauses: &[DeliveryReason]) -> Result<(), NotNow> {
     let Some(first) = pauses.first() else {
         return Ok(());
     };
@@ -201,7 +201,7 @@ fn must_see_members(repo: &RepoName, pauses: &[Reason]) -> Result<(), NotNow> {
         "What members finished is seen only once writing goes on. {}",
         told.join(" ")
     );
-    let ends = |pause: &Reason| match pause.code {
+    let ends = |pause: &DeliveryReason| match pause.code {
         "paused" => Some(Advice::Resume.about(&"")),
         "source_paused" => Some(Advice::ResumeSource.about(repo)),
         _ => None,

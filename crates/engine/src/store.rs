@@ -18,7 +18,7 @@ use domain::ids::{
 use domain::job::Job;
 use domain::policy::Source;
 use domain::pull::Lane;
-use domain::redelivery::{Log, RedeliveryState};
+use domain::redelivery::{RedeliveryState, WebhookLog};
 use domain::token::Token;
 use domain::wake::Wake;
 use domain::webhook_activity::WebhookActivity;
@@ -285,7 +285,7 @@ impl Store {
     /// State of a log of webhook deliveries.
     pub async fn repair(
         &self,
-        log: &Log,
+        log: &WebhookLog,
     ) -> Result<Option<Versioned<RedeliveryState>>, RecordsError> {
         self.get(log).await
     }

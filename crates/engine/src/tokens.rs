@@ -13,13 +13,13 @@ impl Backend {
     pub async fn create_token(
         &self,
         name: &TokenName,
-        rights: impl Into<Rights>,
+        rights: Rights,
         lasts: Option<SignedDuration>,
         random: [u8; 32],
     ) -> Result<(Token, String), Error> {
         let now = self.now();
         let until = lasts.and_then(|lasts| now.checked_add(lasts).ok());
-        let (token, text) = Token::new(name.clone(), rights.into(), (now, until), random);
+        let (token, text) = Token::new(name.clone(), rights, now, until, random);
         let before = self.store.token(name).await?;
         if before
             .as_ref()

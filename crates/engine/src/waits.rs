@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use domain::delivery::{self, Delivery, Reason};
+use domain::delivery::{self, Delivery, DeliveryReason};
 use domain::effect::{Effect, EffectState};
 use domain::governor::{self, Admission, DAILY_QUOTA};
 use domain::ids::{AccountName, AgentName, RepoName};
-use domain::job::{self, Job, Pause, Phase, WaitReason, WaitsFor};
+use domain::job::{self, Job, JobPhase, Pause, WaitReason, WaitsFor};
 use domain::pull::Pull;
 use domain::why::AsRead;
 
@@ -52,7 +52,7 @@ impl<'a> Waits<'a> {
 
     /// The same, with the age of the reading of its pull request.
     pub async fn as_read(&mut self, job: &Job) -> Result<(WaitsFor, Option<AsRead>), Error> {
-        if !matches!(job.phase, Phase::Watching(_) | Phase::Proposed { .. }) {
+        if !matches!(job.phase, JobPhase::Watching(_) | JobPhase::Proposed { .. }) {
             return Ok((self.told_by(job, None).await?, None));
         }
         let pull = match job.pull() {
@@ -196,9 +196,9 @@ impl<'a> Waits<'a> {
 
 impl Backend {
     /// The pauses that hold up what is to be written in a repository.
-    pub async fn pauses(&self, repo: &RepoName) -> Result<Vec<Reason>, Error> {
+    pub async fn pauses(&self, repo: &RepoName) -> Result<Vec<DeliveryReason>, Error> {
         let mut found = Vec::new();
-        let mut add = |code, sentence| found.push(Reason { code, sentence });
+        let mut add = |code, sentence| found.push(DeliveryReason { code, sentence });
         let switches = self.store.switches().await?.value;
         if switches.paused_since.is_some() {
             add("paused", "Everything is paused.".to_owned());

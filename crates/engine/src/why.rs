@@ -16,7 +16,7 @@ use domain::advice::{Advice, Next};
 use domain::delivery::{self, Delivery};
 use domain::facts::Check;
 use domain::ids::{DeliveryId, JobId, PullRef};
-use domain::job::{Job, Phase, WaitsFor};
+use domain::job::{Job, JobPhase, WaitsFor};
 use domain::policy::Timing;
 use domain::pull::Pull;
 use domain::reasoned::Reasoned;
@@ -137,12 +137,12 @@ impl Backend {
             let pull_due = self.due_of(&keys::pull(reference)).await?;
             next_look = [next_look, pull_due].into_iter().flatten().min();
         }
-        if matches!(job.phase, Phase::Queued { .. }) {
+        if matches!(job.phase, JobPhase::Queued { .. }) {
             // The slots of its account are due for all jobs that wait.
             let slots_due = self.due_of(&keys::slots(&job.account)).await?;
             next_look = [next_look, slots_due].into_iter().flatten().min();
         }
-        self.accepted(&mut found, (&job, pull.as_ref())).await?;
+        self.accepted(&mut found, &job, pull.as_ref()).await?;
         let names = (Some(id.clone()), job.pull().cloned());
         let waits_for = Some(match delivery_waits {
             Some(waits_for) => waits_for.clone(),
@@ -162,8 +162,8 @@ impl Backend {
             let names = (Some(tracked.pull.job.clone()), Some(reference.clone()));
             let waits_for = match self.store.job(&tracked.pull.job).await? {
                 Some(job) => {
-                    let about = (&job.value, Some(&tracked.pull));
-                    self.accepted(&mut found, about).await?;
+                    let pull = Some(&tracked.pull);
+                    self.accepted(&mut found, &job.value, pull).await?;
                     Some(self.waits_for(&job.value).await?)
                 }
                 None => None,
@@ -181,20 +181,21 @@ impl Backend {
     async fn accepted(
         &self,
         found: &mut WhySubject,
-        about: (&Job, Option<&Pull>),
+        job: &Job,
+        pull: Option<&Pull>,
     ) -> Result<(), Error> {
         let advised = std::mem::take(&mut found.next);
         let timing = &Timing::default();
-        found.next = accepted(about, advised, (self.now(), timing));
-        let Some(id) = &about.0.delivery else {
+        found.next = accepted(job, pull, advised, self.now(), timing);
+        let Some(id) = &job.delivery else {
             return Ok(());
         };
         let Some(delivery) = self.store.get::<Delivery>(id).await? else {
             return Ok(());
         };
-        let (delivery, job) = (delivery.value, about.0);
+        let delivery = delivery.value;
         let rules = self.delivery_rules(&delivery).await?;
-        let takes = |order| delivery::takes_order(&delivery, (job, order), &rules);
+        let takes = |order| delivery::takes_order(&delivery, job, order, &rules);
         let orders = |next: &Next| next.advice.order();
         found.next.retain(|next| orders(next).is_none_or(takes));
         Ok(())

@@ -8,7 +8,7 @@ use domain::ids::{
     RepoId, RepoName, RunId, SprintNumber,
 };
 use domain::pull::DeliveryHint;
-use domain::redelivery::Log;
+use domain::redelivery::WebhookLog;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -154,7 +154,7 @@ pub enum Work {
     /// GitHub's logs of webhook deliveries: which there are, or what one of them says.
     Redelivery {
         /// Which; without one, all are found.
-        log: Option<Log>,
+        log: Option<WebhookLog>,
     },
 }
 
@@ -311,7 +311,10 @@ mod tests {
             Work::of_due(&keys::hook_logs()),
             Some(Work::Redelivery { log: None })
         );
-        for log in [Log::App, Log::Repo("acme/shop".parse().unwrap())] {
+        for log in [
+            WebhookLog::App,
+            WebhookLog::Repo("acme/shop".parse().unwrap()),
+        ] {
             let due = Work::of_due(&keys::hook_log(&log));
             assert_eq!(due, Some(Work::Redelivery { log: Some(log) }));
         }

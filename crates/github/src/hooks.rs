@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use domain::doctor::WEBHOOK_PATH;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::RepoName;
-use domain::redelivery::{DeliveryAttempt, DeliveryId, HookId, Log};
+use domain::redelivery::{DeliveryAttempt, DeliveryId, HookId, WebhookLog};
 use engine::ports::{HooksRead, HooksWrite};
 use http::Method;
 use jiff::Timestamp;
@@ -81,22 +81,22 @@ impl Line {
 
 #[async_trait]
 impl HooksRead for Reader {
-    async fn logs(&self, repos: &[RepoName]) -> Result<Vec<Log>, Failure> {
+    async fn logs(&self, repos: &[RepoName]) -> Result<Vec<WebhookLog>, Failure> {
         if self.client().app_id().is_some() && of_app(self.client()).await?.is_some() {
-            return Ok(vec![Log::App]);
+            return Ok(vec![WebhookLog::App]);
         }
-        Ok(repos.iter().cloned().map(Log::Repo).collect())
+        Ok(repos.iter().cloned().map(WebhookLog::Repo).collect())
     }
 
     async fn attempts(
         &self,
-        log: &Log,
+        log: &WebhookLog,
         since: Timestamp,
     ) -> Result<Option<Vec<DeliveryAttempt>>, Failure> {
         let client = self.client();
         let repo = match log {
-            Log::App => return app_attempts(client, since).await.map(Some),
-            Log::Repo(repo) => repo,
+            WebhookLog::App => return app_attempts(client, since).await.map(Some),
+            WebhookLog::Repo(repo) => repo,
         };
         let hooks = of_repository(client, repo).await?;
         let ours: Vec<&HookWire> = hooks.iter().filter(|hook| hook.is_ours()).collect();
@@ -193,14 +193,14 @@ fn further(
 impl HooksWrite for Writer {
     async fn redeliver(
         &self,
-        log: &Log,
+        log: &WebhookLog,
         hook: Option<HookId>,
         id: DeliveryId,
     ) -> Result<(), Failure> {
         let doing = format!("asking for the webhook delivery {id} of {log} again");
         let base = self.client().base();
         match (log, hook) {
-            (Log::Repo(repo), Some(hook)) => {
+            (WebhookLog::Repo(repo), Some(hook)) => {
                 let path = format!("/repos/{repo}/hooks/{hook}/deliveries/{id}/attempts");
                 let call = Call {
                     method: Method::POST,
@@ -211,7 +211,7 @@ impl HooksWrite for Writer {
                 };
                 self.send(call).await.map(drop)
             }
-            (Log::App, _) => {
+            (WebhookLog::App, _) => {
                 let url = base.rest(&format!("/app/hook/deliveries/{id}/attempts"));
                 // The App's own log accepts the App's signature only, not an installation's token.
                 let received = self.client().call_own(Method::POST, &url, &doing).await?;
@@ -220,7 +220,7 @@ impl HooksWrite for Writer {
                 }
                 Err(refused(&doing, &received))
             }
-            (Log::Repo(_), None) => {
+            (WebhookLog::Repo(_), None) => {
                 let message = format!("{doing}: it is of no webhook of the repository");
                 Err(failure(FailureClass::NotFound, &message).never_sent())
             }

@@ -131,7 +131,7 @@ async fn whoever_was_spoken_to_is_read_with_the_next_tick() {
 /// What is stored of the only session's progress, and how often its row has been written.
 async fn progress(backend: &Backend) -> (Timestamp, u64) {
     let found = stored(backend, 0).await;
-    let Phase::Watching(watch) = found.value.phase else {
+    let JobPhase::Watching(watch) = found.value.phase else {
         panic!("it is watched");
     };
     (watch.progress_at, found.version)

@@ -2,7 +2,7 @@
 
 use domain::effect::{ATTEMPTS_MAX, Action, Effect, EffectState, JulesAction};
 use domain::failure::{Failure, FailureClass};
-use domain::job::{EndReason, Ending, Phase};
+use domain::job::{EndReason, Ending, JobPhase};
 use domain::session::{SessionState, SessionView};
 
 use super::rows::Rows;
@@ -89,7 +89,7 @@ impl Listed {
 }
 
 /// A job of this phase.
-async fn job(phase: Phase) -> Job {
+async fn job(phase: JobPhase) -> Job {
     let backend = watching(&Arc::new(FakeClock::at(BEGIN)), (0, 0)).await;
     let new = new_job(&backend, (OF, 0));
     let adopted = job::adopt(new, &working(&session(OF)), BEGIN);
@@ -100,8 +100,8 @@ async fn job(phase: Phase) -> Job {
 }
 
 /// The end of a job that had this session.
-fn ended(session: SessionId) -> Phase {
-    Phase::Ended(Ending {
+fn ended(session: SessionId) -> JobPhase {
+    JobPhase::Ended(Ending {
         at: BEGIN,
         session: Some(session),
         pull: None,
@@ -145,7 +145,7 @@ async fn a_session_that_its_job_never_had_is_put_away_whichever_attempt_made_it(
 
 #[tokio::test]
 async fn a_session_that_may_be_the_one_is_put_away_as_soon_as_it_is_known_not_to_be() {
-    let creating = Phase::Creating {
+    let creating = JobPhase::Creating {
         since: BEGIN,
         refusals: 0,
     };

@@ -2,8 +2,8 @@
 //! is the same, and what is passed on stands in fences.
 
 use domain::delivery::{
-    Act, Actor, Checkpoints, Command, DeliveryKind, IssueRef, NewDelivery, Phase, Plan, PlanBy,
-    Review, ReviewBy, Rules, Verdict, create, of_issue,
+    Act, Actor, Checkpoints, Command, DeliveryKind, DeliveryPlan, IssueRef, NewDelivery, Phase,
+    PlanBy, ReviewBy, ReviewResult, Rules, Verdict, create, of_issue,
 };
 use domain::outgoing_text::{delivery_task, requested_change, review_task};
 use domain::priority::Priority;
@@ -125,7 +125,7 @@ async fn reviewed_by_agent(pen: &Pen) -> World {
     for (round, verdict) in [(1, Verdict::NotPass), (2, Verdict::Pass)] {
         let asked = async |world: &World| reviews(world).len() == round;
         Box::pin(world.until(hour(1), "a review", asked)).await;
-        let review = Review {
+        let review = ReviewResult {
             verdict,
             head: reviews(&world)[round - 1].parse().expect("a head"),
             summary: Some(written(pen, 100)),
@@ -297,7 +297,7 @@ fn told_of(text: &str) -> Vec<Vec<String>> {
     };
     let created = create(&new, &rules, Timestamp::UNIX_EPOCH);
     let mut delivery = created.expect("a delivery").aggregate;
-    delivery.plan = Some(Plan {
+    delivery.plan = Some(DeliveryPlan {
         id: "p1".parse().expect("a plan"),
         content: text.to_owned(),
         generated_at: Timestamp::UNIX_EPOCH,
@@ -310,8 +310,8 @@ fn told_of(text: &str) -> Vec<Vec<String>> {
     [
         delivery_task(&delivery),
         review_task(&delivery, &pull, &head),
-        requested_change((Phase::Plan, false), Some(text)),
-        requested_change((Phase::Implement, true), Some(text)),
+        requested_change(Phase::Plan, false, Some(text)),
+        requested_change(Phase::Implement, true, Some(text)),
     ]
     .iter()
     .map(|text| frame(text))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::effect::{Action, Effect, JulesAction};
 use domain::ids::JobId;
-use domain::job::Phase;
+use domain::job::JobPhase;
 use domain::tick::TickTrigger;
 use engine::backend::IndexEntry;
 use engine::jobs::JobQuery;
@@ -55,9 +55,9 @@ async fn world(folder: Option<&std::path::Path>) -> World {
 async fn has_pull(world: &World, job: &JobId) -> bool {
     let found = world.backend.store.job(job).await.expect("a store");
     found.is_some_and(|found| match &found.value.phase {
-        Phase::Watching(watch) => watch.pull.is_some(),
-        Phase::Proposed { pull, .. } => pull.is_some(),
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => false,
+        JobPhase::Watching(watch) => watch.pull.is_some(),
+        JobPhase::Proposed { pull, .. } => pull.is_some(),
+        JobPhase::Queued { .. } | JobPhase::Creating { .. } | JobPhase::Ended(_) => false,
     })
 }
 

@@ -65,8 +65,10 @@ async fn a_question_wakes_at_the_next_poll_and_again_when_its_handler_crashes() 
     let had_after = jiff::SignedDuration::try_from(had_after).expect("a duration");
     assert!(had_after <= POLLED_WITHIN, "{had_after:#}");
     let (agent, event) = (world.agent(), taken[0].event.id.clone());
-    let crashed = ("exit code 1", ReturnMode::AsPlanned);
-    let back = world.backend.give_back((&agent, &event, 1), crashed).await;
+    let back = world
+        .backend
+        .give_back((&agent, &event, 1), "exit code 1", ReturnMode::AsPlanned)
+        .await;
     back.expect("a lease");
     world.pass(SECOND * 6).await;
     let again = take(&world).await;

@@ -131,8 +131,11 @@ async fn of_a_job_the_next_is_had_when_the_one_before_is_over() {
         world.backend.extend(held).await.expect("a lease");
     }
     assert_eq!(take(&world).await, []);
-    let why = ("exit code 1", ReturnMode::AsPlanned);
-    world.backend.give_back(held, why).await.expect("a lease");
+    let back = world
+        .backend
+        .give_back(held, "exit code 1", ReturnMode::AsPlanned)
+        .await;
+    back.expect("a lease");
     assert_eq!(take(&world).await, [], "not before its next try");
     world.pass(SECOND * 6).await;
     let again = take(&world).await;
@@ -300,10 +303,10 @@ async fn what_waits_for_an_earlier_one_is_held_as_long_as_it_has_to() {
             let WakeState::Leased { attempt, .. } = wake.state else {
                 panic!("{wake:?}")
             };
-            let why = ("exit code 1", ReturnMode::AsPlanned);
+            let held = (&agent, &event, attempt);
             let back = world
                 .backend
-                .give_back((&agent, &event, attempt), why)
+                .give_back(held, "exit code 1", ReturnMode::AsPlanned)
                 .await;
             if back.expect("a lease").is_settled() {
                 // Then the other one still exists.
@@ -339,10 +342,10 @@ async fn with_the_first_given_up() -> (World, JobId, [EventId; 2]) {
             let WakeState::Leased { attempt, .. } = wake.state else {
                 panic!("{wake:?}")
             };
-            let why = ("exit code 1", ReturnMode::After(SECOND));
+            let held = (&agent, &ids[0], attempt);
             let back = world
                 .backend
-                .give_back((&agent, &ids[0], attempt), why)
+                .give_back(held, "exit code 1", ReturnMode::After(SECOND))
                 .await;
             if back.expect("a lease").is_settled() {
                 return (world, job, ids);
@@ -385,8 +388,10 @@ async fn a_list_that_lags_lets_no_wake_overtake_an_earlier_one() {
     // The list shows only the second one for a while.
     assert_eq!(take(&world).await[0].event.id, second);
     let agent = world.agent();
-    let untried = ("not now", ReturnMode::Untried);
-    let back = world.backend.give_back((&agent, &second, 1), untried).await;
+    let back = world
+        .backend
+        .give_back((&agent, &second, 1), "not now", ReturnMode::Untried)
+        .await;
     back.expect("a lease");
     let replayed = world.backend.replay(&agent, &first).await;
     assert_eq!(replayed.expect("a replay"), Replayed::Sent);
@@ -420,8 +425,11 @@ async fn what_was_answered_while_it_was_held_is_not_handed_out_again() {
         world.backend.extend(held).await.expect("a lease");
         assert_eq!(take(&world).await, []);
         if n == 1 {
-            let why = ("exit code 1", ReturnMode::AsPlanned);
-            let back = world.backend.give_back(held, why).await.expect("a lease");
+            let back = world
+                .backend
+                .give_back(held, "exit code 1", ReturnMode::AsPlanned)
+                .await
+                .expect("a lease");
             assert!(matches!(back.state, WakeState::Acknowledged { .. }));
             let done = world.backend.acknowledge(&agent, &wake.event.id).await;
             done.expect("an acknowledgement");

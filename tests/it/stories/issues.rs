@@ -16,8 +16,8 @@ mod upstream;
 use std::collections::BTreeMap;
 
 use domain::delivery::{
-    Act, Actor, Checkpoints, Closed, Command, Delivery, IssueRef, IssueText, Phase, Review,
-    ReviewBy, Rules, Verdict,
+    Act, Actor, Checkpoints, Closed, Command, Delivery, IssueRef, IssueText, Phase, ReviewBy,
+    ReviewResult, Rules, Verdict,
 };
 use domain::ids::DeliveryId;
 use domain::intake::{Intake, ReadingResult};
@@ -235,7 +235,7 @@ pub(crate) fn reviews(world: &World) -> Vec<String> {
 }
 
 async fn judge(world: &World, number: u64, (verdict, head): (Verdict, &str)) {
-    let review = Review {
+    let review = ReviewResult {
         verdict,
         head: head.parse().expect("a head"),
         summary: None,
@@ -343,7 +343,7 @@ async fn nothing_is_merged_before_a_person_lets_it_go_on() {
     assert_eq!(world.sandbox.counters().merges, 0);
     let head = delivery(&world, number).await.expect("a delivery");
     let head = head.head().expect("a head").clone();
-    let review = Review {
+    let review = ReviewResult {
         verdict: Verdict::Pass,
         head,
         summary: None,

@@ -23,7 +23,7 @@ use std::path::Path;
 use domain::delivery::{Checkpoints, Endpoint, ReviewBy};
 use domain::ids::{EffectId, JobId, RepoName};
 use domain::pipeline::{
-    EntryPoint, Exchange, Implement, MemberState, Pipeline, PipelineRules, Requirement,
+    AgentState, EntryPoint, Exchange, Implement, Pipeline, PipelineRules, Requirement,
 };
 use domain::policy::{MergePolicy, Source};
 use engine::pipelines::PipelineOrder;
@@ -230,7 +230,7 @@ fn steps(run: &Pipeline) -> Vec<String> {
     told.collect()
 }
 
-fn members(run: &Pipeline, step: &str) -> Vec<(JobId, MemberState)> {
+fn members(run: &Pipeline, step: &str) -> Vec<(JobId, AgentState)> {
     let mut steps = run.steps.iter();
     let step = steps.find(|it| it.kind.name() == step).expect("a step");
     let members = step.members.iter();

@@ -1,6 +1,6 @@
 //! Plans, approved by Gaffer, by the agent or by a person.
 
-use domain::job::{EndReason, Phase};
+use domain::job::{EndReason, JobPhase};
 use domain::policy::{Automation, PlanApproval, Terms};
 use sandbox::Service;
 use sandbox::story::Step;
@@ -187,7 +187,7 @@ async fn a_job_without_a_pull_request_completes_and_ends() {
         .await;
     world.pass(MINUTE * 60 * 24 * 8).await;
     let job = world.backend.must_job(&job).await.expect("a job").value;
-    let Phase::Ended(ending) = &job.phase else {
+    let JobPhase::Ended(ending) = &job.phase else {
         panic!("{:?}", job.phase);
     };
     assert_eq!((&ending.how, &ending.pull), (&EndReason::Completed, &None));

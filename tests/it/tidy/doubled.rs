@@ -7,61 +7,24 @@ use super::code::{code, first_word, line_at, places};
 use super::shape::{is_rust, is_test, source_lines};
 use super::tree::File;
 
-/// Names that stood twice when this rule came, each with its crate. The list may only shrink.
-const KNOWN: [(&str, &str); 15] = [
-    ("crates/domain", "Fault"),
-    ("crates/domain", "Input"),
-    ("crates/domain", "Log"),
-    ("crates/domain", "MemberState"),
-    ("crates/domain", "Message"),
-    ("crates/domain", "Order"),
-    ("crates/domain", "Part"),
-    ("crates/domain", "Phase"),
-    ("crates/domain", "Plan"),
-    ("crates/domain", "Reason"),
-    ("crates/domain", "Refusal"),
-    ("crates/domain", "Review"),
-    ("crates/domain", "Sight"),
-    ("crates/domain", "Verdict"),
-    ("crates/domain", "Work"),
-];
-
-/// The file with that list.
-const LIST: &str = "tests/it/tidy/doubled.rs";
-
 /// Words after which the name of a new type comes.
 const DECLARING: [&str; 4] = ["struct", "enum", "trait", "union"];
 
 /// Where a type is declared: its file and the line there.
 type Declaration<'a> = (&'a str, usize);
 
-/// No crate has two types of one name, except for those of the list; and each of the list is still doubled.
+/// No crate has two types of one name.
 pub(super) fn unique(files: &[File]) -> Vec<Finding> {
-    doubled(files, &KNOWN)
-}
-
-fn doubled(files: &[File], known: &[(&str, &str)]) -> Vec<Finding> {
-    let types = types(files);
     let mut findings = Vec::new();
-    for ((home, name), declarations) in &types {
+    for ((_, name), declarations) in types(files) {
         let Some(((first, _), others)) = declarations.split_first() else {
             continue;
         };
-        if known.contains(&(*home, name.as_str())) {
-            continue;
-        }
         let advice = format!("{first} has a type `{name}`, too: give one a name of its own");
         let found = others
             .iter()
             .map(|(path, line)| Finding::new(path, *line, advice.as_str()));
         findings.extend(found);
-    }
-    for (home, name) in known {
-        let declarations = types.get(&(*home, (*name).to_owned()));
-        if declarations.is_none_or(|found| found.len() < 2) {
-            let advice = format!("{home} has no two types `{name}` now: take it out of the list");
-            findings.push(Finding::new(LIST, 1, advice));
-        }
     }
     findings
 }
@@ -118,18 +81,7 @@ fn a_type_with_the_name_of_another_of_its_crate_is_found() {
     ];
     let advice = "crates/a/src/one.rs has a type `Found`, too: give one a name of its own";
     let found = Finding::new("crates/a/src/two.rs", 2, advice);
-    assert_eq!(doubled(&files, &[]), [found]);
-    assert_eq!(doubled(&files, &[("crates/a", "Found")]), []);
-}
-
-#[test]
-fn a_listed_name_that_stands_once_is_found() {
-    let files = [file("crates/a/src/one.rs", "struct Found;")];
-    for known in [("crates/a", "Found"), ("crates/b", "Found")] {
-        let findings = doubled(&files, &[known]);
-        let at: Vec<_> = findings.iter().map(|it| it.path.as_str()).collect();
-        assert_eq!(at, [LIST], "{known:?}");
-    }
+    assert_eq!(unique(&files), [found]);
 }
 
 #[test]
@@ -146,5 +98,5 @@ fn tests_calls_and_texts_declare_no_type_of_a_crate() {
         ),
         file("docs/a.md", "struct Found"),
     ];
-    assert_eq!(doubled(&files, &[]), []);
+    assert_eq!(unique(&files), []);
 }

@@ -11,8 +11,8 @@ use super::tree::File;
 
 /// How many functions of a crate took a tuple when this rule came. The numbers may only shrink.
 const KNOWN: [(&str, usize); 5] = [
-    ("crates/domain", 105),
-    ("crates/engine", 25),
+    ("crates/domain", 12),
+    ("crates/engine", 17),
     ("crates/github", 5),
     ("crates/sandbox", 15),
     ("tests", 7),

@@ -1,6 +1,6 @@
 //! Conditions at the end of every story: nothing unfinished without a due time, nothing dead, and nothing left to decide.
 
-use domain::job::Phase;
+use domain::job::JobPhase;
 use engine::ports::{Key, Record};
 use engine::work::Work;
 use serde_json::Value;
@@ -66,7 +66,7 @@ impl World {
                 .value;
             for id in slots.taken.keys() {
                 let job = self.backend.must_job(id).await.expect("a job").value;
-                let gone = matches!(job.phase, Phase::Ended(_));
+                let gone = matches!(job.phase, JobPhase::Ended(_));
                 assert!(
                     !gone,
                     "job {id} is over and holds a slot that another one waits for"

@@ -8,7 +8,7 @@ use domain::delivery::IssueRef;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{AccountName, AgentName, BranchName, CommitSha, PullRef, RepoName, SessionId};
 use domain::policy::MergeMethod;
-use domain::redelivery::{DeliveryId, HookId, Log};
+use domain::redelivery::{DeliveryId, HookId, WebhookLog};
 use domain::session::SessionView;
 use domain::wake::{Notice, Notify};
 use engine::dispatcher::Writers;
@@ -254,7 +254,7 @@ impl IssuesWrite for Mortal<dyn IssuesWrite> {
 impl HooksWrite for Mortal<dyn HooksWrite> {
     async fn redeliver(
         &self,
-        log: &Log,
+        log: &WebhookLog,
         hook: Option<HookId>,
         id: DeliveryId,
     ) -> Result<(), Failure> {

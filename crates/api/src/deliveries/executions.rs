@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use axum::{Extension, Json};
 use client::wire::{AnalysisRequest, CollectRequest, ExecuteDelivery, FixDelivery};
-use domain::delivery::{self, Act, CommandKind, Delivery, Execution, FEEDBACK_CHARS_MAX};
+use domain::delivery::{self, Act, CommandKind, Delivery, Execution, FEEDBACK_CHARS_MAX, Rules};
 use domain::ids::DeliveryId;
 use engine::jobs::adoption::Adoption;
 
@@ -55,10 +55,10 @@ async fn begin(
     stored(&api, &id, &who).await?;
     let by = who.actor();
     // By where the delivery is when it is saved, so that no order meets another phase than it was meant for.
-    let order = (command_id.as_str(), &by);
-    let ordered = api.backend.command_by_place(&id, order, |delivery, rules| {
-        delivery::execution(delivery, wanted, reason.clone(), (&by, rules))
-    });
+    let act = |delivery: &Delivery, rules: &Rules| {
+        delivery::execution(delivery, wanted, reason.clone(), &by, rules)
+    };
+    let ordered = api.backend.command_by_place(&id, &command_id, &by, act);
     ordered.await?;
     tracing::info!(delivery.id = %id, %by, ?wanted, "an execution of a delivery was ordered");
     let address = [(LOCATION, format!("/api/deliveries/{id}"))];
@@ -120,8 +120,7 @@ pub(crate) async fn collect(
         return Err(Refused::field("session_id", "other_repository", &detail));
     }
     let by = who.actor();
-    let order = (command_id.as_str(), &by);
-    api.backend.collect(&id, &job.id, order).await?;
+    api.backend.collect(&id, &job.id, &command_id, &by).await?;
     tracing::info!(delivery.id = %id, job.id = %job.id, %by, "a session was collected");
     Ok(shown(&api, &id, &who).await?.into_response())
 }

@@ -37,7 +37,7 @@ pub(crate) async fn retry_instead(
     };
     let by = caller.who.actor();
     let order = |job: &Job, delivery: &Delivery, rules: &Rules| {
-        delivery::retry_order(delivery, (job, act.clone()), (&by, rules))
+        delivery::retry_order(delivery, job, act.clone(), &by, rules)
     };
     match give_instead(api, job, &request, &order, caller).await? {
         Some(_) => Ok(Some(shown(api, job).await?)),
@@ -103,7 +103,7 @@ pub(crate) async fn approve_instead(
     let request = DeliveryVerb::Approve.request(&text_of(&sent));
     let by = caller.who.actor();
     let act = |job: &Job, delivery: &Delivery, rules: &Rules| {
-        delivery::plan_approval(delivery, (&job.id, read), (&by, rules))
+        delivery::plan_approval(delivery, &job.id, read, &by, rules)
     };
     match give_instead(api, job, &request, &act, caller).await? {
         Some(taken) => Ok(Some(later(&taken.id, outcome::pauses(api, job).await?))),
@@ -126,7 +126,7 @@ pub(crate) async fn merge_instead(
     };
     let by = caller.who.actor();
     let act = |job: &Job, delivery: &Delivery, rules: &Rules| {
-        delivery::merge_order(delivery, (job, merge.clone()), (&by, rules))
+        delivery::merge_order(delivery, job, merge.clone(), &by, rules)
     };
     let taken = give_instead(api, job, &request, &act, caller).await?;
     let given_at = |taken: Delivery| match taken.review.approved {
@@ -151,9 +151,8 @@ async fn give_instead(
         return Ok(None);
     };
     let (name, by) = (command_id(api, caller.key, request), caller.who.actor());
-    let named = (name.as_str(), &by);
     let act = |delivery: &Delivery, rules: &Rules| act(&owned, delivery, rules);
-    let taken = api.backend.command_by_place(id, named, act).await?;
+    let taken = api.backend.command_by_place(id, &name, &by, act).await?;
     tracing::info!(delivery.id = %id, job.id = %job, %by, "an order about a job was given to its delivery");
     Ok(Some(taken))
 }

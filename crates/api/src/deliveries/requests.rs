@@ -7,7 +7,7 @@ use client::wire::{
 };
 use domain::delivery::{
     self, Act, CRITERIA_MAX, CRITERION_CHARS_MAX, Edit, FEEDBACK_CHARS_MAX, PLAN_BYTES_MAX, Part,
-    Ref, Review, SUMMARY_CHARS_MAX, TITLE_CHARS_MAX, Verdict,
+    Ref, ReviewResult, SUMMARY_CHARS_MAX, TITLE_CHARS_MAX, Verdict,
 };
 use domain::redact::presentable;
 
@@ -78,7 +78,7 @@ pub(super) fn verdict(sent: VerdictRequest) -> Result<Act, Refused> {
         let detail = "`feedback` has to say what must change";
         return Err(Refused::field("feedback", "feedback_empty", detail));
     }
-    Ok(Act::Verdict(Review {
+    Ok(Act::Verdict(ReviewResult {
         verdict: sent.verdict,
         head: sent.sha,
         summary: sent.summary,

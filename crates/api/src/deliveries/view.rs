@@ -8,7 +8,7 @@ use client::wire::{
 use domain::acceptance;
 use domain::advice::Next;
 use domain::delivery::{
-    self, Analysis, Child, Delivery, DeliveryKind, PhaseRun, Plan, Ref, Run, RunStatus,
+    self, Analysis, Child, Delivery, DeliveryKind, DeliveryPlan, PhaseRun, Ref, Run, RunStatus,
     TITLE_CHARS_MAX,
 };
 use domain::job::Order;
@@ -202,9 +202,9 @@ fn job_orders(api: &ApiInner, shown: &DeliveryShown) -> LegalOrders {
         return LegalOrders::default();
     };
     let pull = shown.pull.as_ref().map(|tracked| &tracked.pull);
-    let now = (api.backend.now(), &Timing::default());
+    let (now, timing) = (api.backend.now(), &Timing::default());
     let orders = [Order::Approve, Order::Retry, Order::Cancel, Order::Merge];
-    let accepts = |order: &Order| acceptance::accepts((job, pull), *order, now);
+    let accepts = |order: &Order| acceptance::accepts(job, pull, *order, now, timing);
     let accepted = orders.into_iter().filter(accepts);
     LegalOrders {
         legal: accepted.map(|order| order.word().to_owned()).collect(),
@@ -213,7 +213,7 @@ fn job_orders(api: &ApiInner, shown: &DeliveryShown) -> LegalOrders {
 }
 
 fn reasons(shown: &DeliveryShown) -> Vec<Reason> {
-    let reason = |it: &delivery::Reason| Reason::new(it.code, &it.sentence);
+    let reason = |it: &delivery::DeliveryReason| Reason::new(it.code, &it.sentence);
     shown.because.iter().map(reason).collect()
 }
 
@@ -257,7 +257,7 @@ fn reference(reference: &Ref) -> RefView {
     }
 }
 
-fn plan(plan: &Plan) -> PlanView {
+fn plan(plan: &DeliveryPlan) -> PlanView {
     PlanView {
         id: plan.id.clone(),
         content: text(&plan.content),

@@ -7,7 +7,7 @@ use client::wire::{
 use domain::ids::{JobId, PullRef, RepoName};
 use domain::redact::presentable;
 use domain::sprint::{
-    Against, Clash, Figures, MemberState, Report, Sprint, SprintMember, Verdict, Woven,
+    Against, Clash, Figures, MemberState, Report, Sprint, SprintMember, WeaveVerdict, Woven,
 };
 use domain::when::to_the_second;
 use engine::sprints::{SprintPlan, StartedSprint};
@@ -141,7 +141,7 @@ fn report(repo: &RepoName, report: &Report) -> WeaveView {
     }
 }
 
-fn verdict(pull: PullRef, verdict: &Verdict) -> VerdictView {
+fn verdict(pull: PullRef, verdict: &WeaveVerdict) -> VerdictView {
     let bare = VerdictView {
         pull,
         verdict: verdict.word().to_owned(),
@@ -154,13 +154,13 @@ fn verdict(pull: PullRef, verdict: &Verdict) -> VerdictView {
         reason: None,
     };
     match verdict {
-        Verdict::In { head, way, files } => VerdictView {
+        WeaveVerdict::In { head, way, files } => VerdictView {
             head: Some(head.clone()),
             way: Some(way.word().to_owned()),
             files: Some(*files),
             ..bare
         },
-        Verdict::Out {
+        WeaveVerdict::Out {
             head,
             against,
             clashes,
@@ -175,11 +175,11 @@ fn verdict(pull: PullRef, verdict: &Verdict) -> VerdictView {
             other_places: *others,
             ..bare
         },
-        Verdict::Skipped { reason } => VerdictView {
+        WeaveVerdict::Skipped { reason } => VerdictView {
             reason: Some(short(reason)),
             ..bare
         },
-        Verdict::Moved | Verdict::Nothing => bare,
+        WeaveVerdict::Moved | WeaveVerdict::Nothing => bare,
     }
 }
 

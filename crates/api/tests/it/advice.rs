@@ -2,7 +2,7 @@
 
 use client::mcp::Server;
 use domain::ids::{EventId, JobId};
-use domain::job::{ATTEMPTS_MAX, Attention, EndReason, Ending, Origin, Phase};
+use domain::job::{ATTEMPTS_MAX, Attention, EndReason, Ending, JobPhase, Origin};
 use domain::session::{Plan, SessionState};
 use engine::ports::Clock;
 use serde_json::{Value, json};
@@ -88,7 +88,7 @@ async fn world(state: State) -> (World, JobId) {
             if state == State::Exhausted {
                 job.attempt = ATTEMPTS_MAX;
             }
-            job.phase = Phase::Ended(Ending {
+            job.phase = JobPhase::Ended(Ending {
                 at: since,
                 session: job.session().cloned(),
                 pull: None,

@@ -5,10 +5,10 @@ use axum::http::{Method, Request};
 use domain::delivery::{Checkpoints, IssueRef, Rules};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::EventId;
-use domain::job::{Attention, Phase, Watch};
+use domain::job::{Attention, JobPhase, Watch};
 use domain::policy::Source;
 use domain::session::{Plan, PlanStep, SessionState};
-use domain::token::Scope;
+use domain::token::{Rights, Scope};
 use engine::backend::IndexEntry;
 use engine::keys;
 use engine::ports::{Clock, Expect, IssueFacts};
@@ -60,7 +60,7 @@ pub(crate) async fn token(world: &World, name: &str, agent: Option<&str>) -> Str
         name.parse().unwrap(),
         agent.map(|agent| agent.parse().unwrap()),
     );
-    let rights = (Scope::Write, agent.as_ref());
+    let rights = Rights::new(Scope::Write, agent.as_ref());
     let made = world.backend.create_token(&name, rights, None, [7; 32]);
     made.await.unwrap().1
 }
@@ -525,7 +525,7 @@ async fn what_stands_against_the_merge_is_said_in_the_list_and_in_the_answer() {
     let job = in_review(&world).await;
     world
         .change(&job, |job| {
-            if let Phase::Watching(watch) = &mut job.phase {
+            if let JobPhase::Watching(watch) = &mut job.phase {
                 watch.state = SessionState::Completed;
             }
         })
@@ -556,7 +556,7 @@ async fn unknown_deliveries_are_not_found_and_a_reader_may_order_nothing() {
     let name = "looker".parse().unwrap();
     let made = world
         .backend
-        .create_token(&name, (Scope::Read, None), None, [7; 32]);
+        .create_token(&name, Rights::new(Scope::Read, None), None, [7; 32]);
     let reader = made.await.unwrap().1;
     let start = format!("/api/deliveries/{id}/start");
     let refused = as_caller(&world, &start, (&reader, &json!({}))).await;

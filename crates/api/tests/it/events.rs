@@ -6,7 +6,7 @@ use api::ApiState;
 use domain::delivery::{Delivery, open_events};
 use domain::event::{Audience, DeliveryAsk, Event, EventContext, Occurrence};
 use domain::ids::{DeliveryId, EventId, JobId};
-use domain::job::{Announcement, Attention, Job, Phase, Reply, SentAnswer, Turn, Watch};
+use domain::job::{Announcement, Attention, Job, JobPhase, Reply, SentAnswer, Turn, Watch};
 use domain::policy::Answerer;
 use domain::wake::Wake;
 use engine::backend::IndexEntry;
@@ -287,7 +287,7 @@ fn ask_in(watch: &mut Watch, event: &EventId) {
 }
 
 fn answered_in(job: &mut Job) {
-    if let Phase::Watching(watch) = &mut job.phase {
+    if let JobPhase::Watching(watch) = &mut job.phase {
         let told = watch.announced.question.as_mut().unwrap();
         told.sent.push(SentAnswer {
             at: watch.since,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::delivery::{
-    Checks, Delivery, JobGlimpse, Phase, Plan, PullGlimpse, RunStatus, Work as SessionWork,
+    Checks, Delivery, DeliveryPlan, JobGlimpse, Phase, PullGlimpse, RunStatus, SessionWork,
 };
 use domain::ids::{DeliveryId, JobId, PlanId};
 use domain::merge::{Judgement, MissingChecksCause, Reason};
@@ -72,7 +72,7 @@ async fn show_plan(world: &World, (id, job): (&DeliveryId, &JobId), plan: &str) 
     change(world, id, |delivery| {
         (delivery.phase, delivery.run_status) = (Phase::Plan, RunStatus::Succeeded);
         delivery.task.pull = None;
-        delivery.plan = Some(Plan {
+        delivery.plan = Some(DeliveryPlan {
             id: plan.clone(),
             content: "1. Tidy".to_owned(),
             generated_at: delivery.created_at,
@@ -238,7 +238,7 @@ async fn what_was_collected_is_a_persons_and_no_order_about_it_is_advised() {
     let job = in_review(&world).await;
     world
         .change(&job, |job| {
-            if let domain::job::Phase::Watching(watch) = &mut job.phase {
+            if let domain::job::JobPhase::Watching(watch) = &mut job.phase {
                 watch.state = SessionState::Completed;
             }
         })

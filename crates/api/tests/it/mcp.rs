@@ -5,7 +5,7 @@ use std::time::Duration;
 use api::ApiState;
 use axum::body::Body;
 use axum::http::{Method, Request};
-use domain::token::Scope;
+use domain::token::{Rights, Scope};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
@@ -150,7 +150,7 @@ async fn a_token_does_over_mcp_what_it_does_elsewhere() {
         let name = name.parse().unwrap();
         let made = world
             .backend
-            .create_token(&name, (scope, None), None, [7; 32])
+            .create_token(&name, Rights::new(scope, None), None, [7; 32])
             .await;
         tokens.push(made.unwrap().1);
     }

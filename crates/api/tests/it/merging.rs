@@ -8,7 +8,7 @@ use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, JobId};
 use domain::merge::{Judgement, Reason};
 use domain::policy::MergeMethod;
-use domain::pull::{self, MergeStyle, PullPhase, SeenHead, Verdict};
+use domain::pull::{self, MergeStyle, PullPhase, PullVerdict, SeenHead};
 use engine::backend::IndexEntry;
 use engine::keys;
 use engine::ports::{Clock, Expect};
@@ -34,7 +34,7 @@ pub(crate) async fn in_review(world: &World) -> JobId {
         sha: sha(),
         since: now,
     });
-    pull.verdict = Some(Verdict {
+    pull.verdict = Some(PullVerdict {
         at: now,
         sha: sha(),
         judgement: Judgement::Refuse {

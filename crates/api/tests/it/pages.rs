@@ -9,8 +9,8 @@ use axum::body::Body;
 use axum::http::{self, Request};
 use domain::delivery::Delivery;
 use domain::ids::TokenName;
-use domain::job::{Job, Phase};
-use domain::token::Scope;
+use domain::job::{Job, JobPhase};
+use domain::token::{Rights, Scope};
 use engine::ports::Queue;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -126,7 +126,7 @@ async fn token(world: &World, name: &str, scope: Scope) -> String {
     let name: TokenName = name.parse().unwrap();
     let made = world
         .backend
-        .create_token(&name, (scope, None), None, [7; 32])
+        .create_token(&name, Rights::new(scope, None), None, [7; 32])
         .await;
     made.unwrap().1
 }
@@ -514,7 +514,7 @@ async fn a_plan_that_came_after_a_page_is_not_approved_by_it() {
     let job = watched.await;
     let becomes = async |plan: Option<&str>| {
         let replace = |job: &mut Job| {
-            let Phase::Watching(watch) = &mut job.phase else {
+            let JobPhase::Watching(watch) = &mut job.phase else {
                 panic!("watched");
             };
             wait_with_plan(watch, plan);

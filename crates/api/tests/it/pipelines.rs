@@ -4,13 +4,13 @@ use axum::body::Body;
 use axum::http::{Method, Request};
 use domain::delivery::{self, Delivery, Failed, Fault, RunStatus};
 use domain::ids::{DeliveryId, JobId, PipelineId, RepoName, StreamName};
-use domain::job::Phase;
+use domain::job::JobPhase;
 use domain::pipeline::{
-    FoundRequirement, Input, Member, MemberState, Pipeline, Plan, Requirement, RequirementRef,
-    RequirementState, apply,
+    AgentState, FoundRequirement, Member, Pipeline, PipelineInput, Requirement, RequirementRef,
+    RequirementState, StepPlan, apply,
 };
 use domain::schedule::{BegunRun, LeftOut, Schedule, ScheduleError, ScheduleSettings};
-use domain::token::Scope;
+use domain::token::{Rights, Scope};
 use engine::deliveries::DeliveryOrder;
 use engine::ports::Clock;
 use engine::work::Work;
@@ -48,7 +48,7 @@ async fn patch(world: &World, path: &str, changes: &Value) -> Answer {
 /// The text of a token of an agent.
 async fn agent_token(world: &World) -> String {
     let (name, agent) = ("ci".parse().unwrap(), "zai".parse().unwrap());
-    let rights = (Scope::Write, Some(&agent));
+    let rights = Rights::new(Scope::Write, Some(&agent));
     let made = world.backend.create_token(&name, rights, None, [7; 32]);
     made.await.unwrap().1
 }
@@ -74,7 +74,7 @@ async fn start(world: &World) -> String {
 }
 
 /// Plays the dispatcher: saves the run after an input.
-async fn play(world: &World, id: &str, input: Input) -> Pipeline {
+async fn play(world: &World, id: &str, input: PipelineInput) -> Pipeline {
     let id: PipelineId = id.parse().unwrap();
     let found = world.backend.must::<Pipeline>(&id).await.unwrap();
     let next = apply(&found.value, &input, world.clock.now());
@@ -84,16 +84,16 @@ async fn play(world: &World, id: &str, input: Input) -> Pipeline {
     next
 }
 
-fn working(jobs: &[(&str, &JobId)]) -> Input {
+fn working(jobs: &[(&str, &JobId)]) -> PipelineInput {
     let member = |(role, job): &(&str, &JobId)| Member {
         role: Some(role.parse().unwrap()),
         stream: StreamName::default(),
         requirement: None,
         job: (*job).clone(),
-        state: MemberState::Working,
+        state: AgentState::Working,
         note: String::new(),
     };
-    Input::Planned(Plan::Run {
+    PipelineInput::Planned(StepPlan::Run {
         members: jobs.iter().map(member).collect(),
         trees: None,
         range: String::new(),
@@ -338,13 +338,13 @@ async fn why_joins_the_step_with_the_reasons_of_its_jobs() {
     play(
         &world,
         &id,
-        Input::Planned(Plan::Skip("Nothing to do".to_owned())),
+        PipelineInput::Planned(StepPlan::Skip("Nothing to do".to_owned())),
     )
     .await;
     play(
         &world,
         &id,
-        Input::Planned(Plan::Fail("No files".to_owned())),
+        PipelineInput::Planned(StepPlan::Fail("No files".to_owned())),
     )
     .await;
     let queued = world.job("acme/shop").await;
@@ -404,9 +404,9 @@ async fn an_agent_without_a_job_names_none_and_events_without_room_are_told() {
     let unborn: JobId = "01k0000000000000000000000z".parse().unwrap();
     let mut input = working(&[("qa", &unborn), ("taxonomy", &queued)]);
     let note = "2 pending events are left for the next decider";
-    if let Input::Planned(Plan::Run { members, .. }) = &mut input {
+    if let PipelineInput::Planned(StepPlan::Run { members, .. }) = &mut input {
         let reason = "no prompt".to_owned();
-        members[0].state = MemberState::Refused { reason };
+        members[0].state = AgentState::Refused { reason };
         members[1].note = note.to_owned();
     }
     world.clock.advance(SignedDuration::from_millis(250));
@@ -622,7 +622,7 @@ async fn a_source_with_a_pull_request_of_our_own_is_not_removed() {
     let job = world.job("acme/shop").await;
     world
         .change(&job, |job| {
-            job.phase = Phase::Proposed {
+            job.phase = JobPhase::Proposed {
                 since: job.created_at,
                 pull: None,
                 head: None,

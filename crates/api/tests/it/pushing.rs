@@ -50,7 +50,7 @@ async fn a_session_that_is_watched_no_longer_is_taken_and_left_alone() {
     let session = |text: &str| text.parse().unwrap();
     world
         .change(&id, |job| {
-            let domain::job::Phase::Watching(watch) = &mut job.phase else {
+            let domain::job::JobPhase::Watching(watch) = &mut job.phase else {
                 panic!()
             };
             watch.session = session("15400000000000000002");

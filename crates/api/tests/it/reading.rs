@@ -2,7 +2,7 @@
 
 use domain::event::{Audience, Event, EventContext, Occurrence};
 use domain::ids::{AgentName, EventId, JobId};
-use domain::job::{Attention, Phase};
+use domain::job::{Attention, JobPhase};
 use domain::session::{Plan, PlanStep, SessionState};
 use domain::wake::Wake;
 use engine::backend::IndexEntry;
@@ -375,7 +375,7 @@ async fn an_ended_job_tells_how() {
     assert_eq!(shown["ended"]["how"], "cancelled");
     assert_eq!(shown["ended"]["by"], "dora over HTTP");
     let job = world.backend.store.job(&id).await.unwrap().unwrap().value;
-    assert!(matches!(job.phase, Phase::Ended(_)));
+    assert!(matches!(job.phase, JobPhase::Ended(_)));
 }
 
 #[tokio::test]

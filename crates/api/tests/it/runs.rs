@@ -7,8 +7,8 @@ use domain::conversation::Role;
 use domain::delivery::{Delivery, EntryKind, Run, TranscriptEntry, TranscriptState};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{DeliveryId, EventId};
-use domain::job::{Phase, Watch};
-use domain::pipeline::{Part, PartWork, SprintPart};
+use domain::job::{JobPhase, Watch};
+use domain::pipeline::{PartWork, PipelinePart, SprintPart};
 use domain::session::SessionState;
 use engine::backend::IndexEntry;
 use engine::jobs::adoption::Adoption;
@@ -273,7 +273,7 @@ async fn a_session_that_was_begun_elsewhere_is_collected_as_a_run() {
     assert_eq!(working.code(409), "session_working");
     let ends_as = |state| {
         world.change(&job, |job| {
-            if let Phase::Watching(watch) = &mut job.phase {
+            if let JobPhase::Watching(watch) = &mut job.phase {
                 watch.state = state;
             }
         })
@@ -361,7 +361,7 @@ async fn the_session_of_a_sprint_is_not_collected() {
     let (id, _) = planned(&world, TranscriptState::None).await;
     let ended = |watch: &mut Watch| watch.state = SessionState::Completed;
     let job = world.watched(ended).await;
-    let part = Part {
+    let part = PipelinePart {
         pipeline: None,
         work: PartWork::Sprint(SprintPart {
             sprint: "3".parse().unwrap(),

@@ -5,7 +5,7 @@ use axum::http::{Method, Request};
 use domain::ids::RepoName;
 use domain::intake::Intake;
 use domain::policy::Source;
-use domain::token::Scope;
+use domain::token::{Rights, Scope};
 use domain::webhook_activity::WebhookActivity;
 use engine::backend::IndexEntry;
 use engine::keys;
@@ -95,15 +95,18 @@ async fn a_source_in_use_is_not_removed_and_an_agent_removes_none() {
     let world = World::new().await;
     let name = "ci".parse().unwrap();
     let agent = "zai".parse().unwrap();
-    let made = world
-        .backend
-        .create_token(&name, (Scope::Admin, Some(&agent)), None, [7; 32]);
+    let made = world.backend.create_token(
+        &name,
+        Rights::new(Scope::Admin, Some(&agent)),
+        None,
+        [7; 32],
+    );
     let token = made.await.unwrap().1;
     assert_eq!(remove(&world, &token).await.code(403), "people_only");
     let name = "look".parse().unwrap();
     let made = world
         .backend
-        .create_token(&name, (Scope::Read, None), None, [8; 32]);
+        .create_token(&name, Rights::new(Scope::Read, None), None, [8; 32]);
     let token = made.await.unwrap().1;
     let refused = remove(&world, &token).await;
     assert_eq!(refused.code(403), "scope_too_small");
@@ -220,9 +223,12 @@ async fn what_is_not_given_stays_and_null_takes_away() {
     assert_eq!(changed["deliveries"]["review_rounds"], 1);
     let name = "ci".parse().unwrap();
     let agent = "zai".parse().unwrap();
-    let made = world
-        .backend
-        .create_token(&name, (Scope::Admin, Some(&agent)), None, [7; 32]);
+    let made = world.backend.create_token(
+        &name,
+        Rights::new(Scope::Admin, Some(&agent)),
+        None,
+        [7; 32],
+    );
     let token = made.await.unwrap().1;
     let refused = edit(&world, &token, &json!({ "paused": false })).await;
     assert_eq!(refused.code(403), "people_only");
@@ -275,7 +281,7 @@ async fn a_sync_asks_for_the_reading_that_the_due_row_asks_for() {
     assert_eq!(world.messages().await.len(), 1);
 
     let now = world.clock.now();
-    save(&world, |it| it.failed("GitHub answers 502", (now, None))).await;
+    save(&world, |it| it.failed("GitHub answers 502", now, None)).await;
     assert_eq!(
         world.post(SYNC, &Value::Null).await.code(502),
         "issues_unread"
@@ -311,7 +317,7 @@ async fn workers_tell_their_last_result_or_their_last_error() {
     assert_eq!(read["interval_seconds"], 60);
     assert_eq!(read["last_result"], json!({ "created": 2, "closed": 1 }));
     assert_eq!(read["last_error"], Value::Null);
-    save(&world, |it| it.failed("GitHub answers 502", (now, None))).await;
+    save(&world, |it| it.failed("GitHub answers 502", now, None)).await;
     let failed = worker().await;
     assert_eq!(failed["last_result"], Value::Null);
     assert_eq!(failed["last_error"], "GitHub answers 502");
@@ -326,7 +332,7 @@ async fn workers_tell_their_last_result_or_their_last_error() {
     world.backend.commit(unit).await.unwrap();
     save(&world, |it| it.read((&label, None), (0, 0), (now, true))).await;
     assert_eq!(worker().await["interval_seconds"], 600);
-    save(&world, |it| it.failed("GitHub answers 502", (now, None))).await;
+    save(&world, |it| it.failed("GitHub answers 502", now, None)).await;
     assert_eq!(worker().await["interval_seconds"], 60);
 }
 
@@ -337,7 +343,7 @@ async fn a_reading_that_failed_is_told_by_status_metrics_and_board_until_one_suc
     let sample = "gaffer_issues_unread{repo=\"acme/shop\"} 1\n";
     let mut browser = Browser::signed_in(&world.router, TOKEN).await;
     let now = world.clock.now();
-    save(&world, |it| it.failed("GitHub answers 502", (now, None))).await;
+    save(&world, |it| it.failed("GitHub answers 502", now, None)).await;
     let unread = world.get("/status").await.ok(200)["unread_issues"].clone();
     assert_eq!(
         unread,

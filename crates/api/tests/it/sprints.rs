@@ -6,10 +6,10 @@ use domain::governor::Slots;
 use domain::ids::{PersonaName, RepoName, SprintNumber};
 use domain::job::{self, Job};
 use domain::sprint::{
-    Against, Clash, Input, Landing, Offer, Report, Sight, Sights, Sprint, Verdict, Way, Work,
-    Woven, apply,
+    Against, Clash, Landing, Offer, Report, Sights, Sprint, SprintInput, SprintSight, Way,
+    WeaveVerdict, Work, Woven, apply,
 };
-use domain::token::Scope;
+use domain::token::{Rights, Scope};
 use engine::backend::IndexEntry;
 use engine::keys;
 use engine::ports::{Clock, Expect};
@@ -73,11 +73,11 @@ async fn read_of(
 }
 
 /// Plays the dispatcher: saves the sprint after an input, with the report if it is one.
-async fn play(world: &World, input: Input) -> Sprint {
+async fn play(world: &World, input: SprintInput) -> Sprint {
     let found = world.backend.must_sprint(&repo(), None).await.unwrap();
     let next = apply(&found.value, &input, world.clock.now());
     let mut unit = world.backend.unit();
-    if let Input::Woven(report) = &input {
+    if let SprintInput::Woven(report) = &input {
         let key = keys::sprint_weave(&next.repo, next.number, report.weave);
         unit.put(key, report.as_ref(), None, IndexEntry::default());
     }
@@ -87,7 +87,7 @@ async fn play(world: &World, input: Input) -> Sprint {
     next
 }
 
-async fn ready(world: &World, sights: &[(&str, u64)]) -> Input {
+async fn ready(world: &World, sights: &[(&str, u64)]) -> SprintInput {
     let sprint = world
         .backend
         .must_sprint(&repo(), None)
@@ -99,7 +99,7 @@ async fn ready(world: &World, sights: &[(&str, u64)]) -> Input {
             pull: *pull,
             head: SHA.parse().unwrap(),
         });
-        let sight = Sight {
+        let sight = SprintSight {
             work,
             rested_at: None,
             is_red: false,
@@ -108,7 +108,7 @@ async fn ready(world: &World, sights: &[(&str, u64)]) -> Input {
         let member = sprint.member(&persona.parse().unwrap()).unwrap();
         (member.job.clone(), sight)
     });
-    Input::Seen(Sights {
+    SprintInput::Seen(Sights {
         members: members.collect(),
         landing: None,
         ..Sights::default()
@@ -116,7 +116,7 @@ async fn ready(world: &World, sights: &[(&str, u64)]) -> Input {
 }
 
 /// The first weave: 101 is in, 102 conflicts with it.
-fn woven() -> Input {
+fn woven() -> SprintInput {
     let clash = Clash {
         path: "src/cart.rs".to_owned(),
         words: "lines 10–14".to_owned(),
@@ -125,18 +125,18 @@ fn woven() -> Input {
         ours: None,
         theirs: None,
     };
-    let is_in = Verdict::In {
+    let is_in = WeaveVerdict::In {
         head: SHA.parse().unwrap(),
         way: Way::Taken,
         files: 3,
     };
-    let is_out = Verdict::Out {
+    let is_out = WeaveVerdict::Out {
         head: SHA.parse().unwrap(),
         against: Against::Members(vec![101]),
         clashes: vec![clash],
         others: 1,
     };
-    Input::Woven(Box::new(Report {
+    SprintInput::Woven(Box::new(Report {
         held: Vec::new(),
         weave: 1,
         woven: Some(Woven {
@@ -159,7 +159,7 @@ async fn start(world: &World, personas: &[&str]) -> Value {
 /// The text of a token of an agent.
 async fn agent_token(world: &World) -> String {
     let (name, agent) = ("ci".parse().unwrap(), "zai".parse().unwrap());
-    let rights = (Scope::Write, Some(&agent));
+    let rights = Rights::new(Scope::Write, Some(&agent));
     let made = world.backend.create_token(&name, rights, None, [7; 32]);
     made.await.unwrap().1
 }
@@ -407,7 +407,7 @@ async fn what_came_of_a_weave_is_shown_and_explained() {
         landing: Some(Landing::Merged),
         ..Sights::default()
     };
-    play(&world, Input::Seen(merged)).await;
+    play(&world, SprintInput::Seen(merged)).await;
     let figures = world.get("/metrics").await.text;
     for line in [
         "gaffer_sprint_conflict_rate{repo=\"acme/shop\"} 50",

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::{Method, Request};
 use domain::ids::TokenName;
-use domain::token::Scope;
+use domain::token::{Rights, Scope};
 use engine::backend::Backend;
 use jiff::SignedDuration;
 use serde_json::json;
@@ -20,7 +20,7 @@ async fn made(
 ) -> String {
     let name: TokenName = name.parse().unwrap();
     let made = backend
-        .create_token(&name, (scope, None), lasts, [7; 32])
+        .create_token(&name, Rights::new(scope, None), lasts, [7; 32])
         .await;
     made.unwrap().1
 }

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, Method, Request, StatusCode};
 use domain::effect::{Effect, EffectState};
 use domain::failure::Failure;
 use domain::ids::{AgentName, JobId, PullRef, RepoName, SessionId};
-use domain::job::{self, Job, Phase, Watch};
+use domain::job::{self, Job, JobPhase, Watch};
 use domain::policy::{Policy, Source, Timing};
 use domain::session::{SessionState, SessionView};
 use engine::backend::{Backend, IndexEntry};
@@ -282,7 +282,7 @@ impl World {
         self.change(&id, |job| {
             let started = job::start(job, now).unwrap().aggregate;
             *job = job::created(&started, &view, now, &Timing::default()).aggregate;
-            if let Phase::Watching(watch) = &mut job.phase {
+            if let JobPhase::Watching(watch) = &mut job.phase {
                 edit(watch);
             }
         })

@@ -1,7 +1,7 @@
 //! `gaffer jobs`: the list of jobs is read from a file and printed as one.
 
 use anyhow::{Context, Result};
-use domain::job::{Job, Phase};
+use domain::job::{Job, JobPhase};
 use domain::notes::Notes;
 use domain::redact::presentable;
 use engine::job_state::state_of;
@@ -78,11 +78,11 @@ async fn export(active: bool, here: &CommandContext) -> Result<()> {
 
 fn is_active(job: &Job) -> bool {
     match job.phase {
-        Phase::Queued { .. }
-        | Phase::Creating { .. }
-        | Phase::Proposed { .. }
-        | Phase::Watching(_) => true,
-        Phase::Ended(_) => false,
+        JobPhase::Queued { .. }
+        | JobPhase::Creating { .. }
+        | JobPhase::Proposed { .. }
+        | JobPhase::Watching(_) => true,
+        JobPhase::Ended(_) => false,
     }
 }
 

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use client::wire::{SendMail, TagMail};
 use client::{Client, MailOrder};
 use domain::ids::{MessageId, PersonaName, RepoName};
-use domain::mail::{Counts, Log, Mail, Message, Seal, in_order, wrong_in_export};
+use domain::mail::{Counts, Log, Mail, ReceivedMessage, Seal, in_order, wrong_in_export};
 
 use super::store::bad_import;
 use super::{body_of, show, speaker};
@@ -111,7 +111,7 @@ impl Remote {
         Ok(show::was_sent(&sent.collect::<Vec<_>>()))
     }
 
-    async fn inbox(&self, persona: &PersonaName, unread: bool) -> Result<Vec<Message>> {
+    async fn inbox(&self, persona: &PersonaName, unread: bool) -> Result<Vec<ReceivedMessage>> {
         let (mut found, mut after) = (Vec::new(), None);
         loop {
             let part = self.client.mailbox(&self.repo, persona, unread, after);
@@ -124,7 +124,7 @@ impl Remote {
         }
     }
 
-    async fn message(&self, MessageArgs { id, whose }: MessageArgs) -> Result<Message> {
+    async fn message(&self, MessageArgs { id, whose }: MessageArgs) -> Result<ReceivedMessage> {
         let persona = self.mailbox(whose.persona)?;
         let found = self.client.mail(&self.repo, &persona, id).await;
         found_or_refused(found, id, &persona)
@@ -134,7 +134,7 @@ impl Remote {
         &self,
         MessageArgs { id, whose }: MessageArgs,
         order: MailOrder,
-    ) -> Result<Message> {
+    ) -> Result<ReceivedMessage> {
         let persona = self.mailbox(whose.persona)?;
         let done = self
             .client
@@ -255,10 +255,10 @@ fn whole(text: &str) -> Result<Log<'_>> {
 
 /// A message that is not in this mailbox is refused in the words that the file has for it.
 fn found_or_refused(
-    found: Result<Message, client::Error>,
+    found: Result<ReceivedMessage, client::Error>,
     message: MessageId,
     persona: &PersonaName,
-) -> Result<Message> {
+) -> Result<ReceivedMessage> {
     match found {
         Err(client::Error::Problem(problem)) if problem.code == "no_such_message" => {
             let persona = persona.clone();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::ids::{MessageId, PersonaName};
-use domain::mail::{Counts, Message};
+use domain::mail::{Counts, ReceivedMessage};
 use serde_json::json;
 
 use super::BROKEN_PAGE_NEXT;
@@ -25,8 +25,8 @@ fn one_line(subject: &str) -> String {
 }
 
 /// What a persona got.
-pub(super) fn inbox(persona: &PersonaName, messages: &[&Message]) -> Answer {
-    let line = |message: &&Message| {
+pub(super) fn inbox(persona: &PersonaName, messages: &[&ReceivedMessage]) -> Answer {
+    let line = |message: &&ReceivedMessage| {
         let mark = if message.read_at.is_some() { ' ' } else { '*' };
         let subject = one_line(&message.subject);
         let (id, from) = (message.message_id, &message.from_persona);
@@ -37,8 +37,8 @@ pub(super) fn inbox(persona: &PersonaName, messages: &[&Message]) -> Answer {
 }
 
 /// What a persona wrote.
-pub(super) fn sent(persona: &PersonaName, messages: &[&Message]) -> Answer {
-    let line = |message: &&Message| {
+pub(super) fn sent(persona: &PersonaName, messages: &[&ReceivedMessage]) -> Answer {
+    let line = |message: &&ReceivedMessage| {
         let subject = one_line(&message.subject);
         format!(
             "{} | {} | {subject}",
@@ -49,7 +49,12 @@ pub(super) fn sent(persona: &PersonaName, messages: &[&Message]) -> Answer {
     list(persona, messages, messages.iter().map(line).collect(), none)
 }
 
-fn list(persona: &PersonaName, messages: &[&Message], lines: Vec<String>, none: String) -> Answer {
+fn list(
+    persona: &PersonaName,
+    messages: &[&ReceivedMessage],
+    lines: Vec<String>,
+    none: String,
+) -> Answer {
     let answer = Answer::new(json!({ "persona": persona, "messages": value(&messages) }));
     if lines.is_empty() {
         return answer.line(none);
@@ -58,7 +63,7 @@ fn list(persona: &PersonaName, messages: &[&Message], lines: Vec<String>, none: 
 }
 
 /// A message with its text last, since it may have any number of lines.
-pub(super) fn message(message: &Message) -> Answer {
+pub(super) fn message(message: &ReceivedMessage) -> Answer {
     let mut pairs = vec![
         ("message", message.message_id.to_string()),
         ("from", message.from_persona.to_string()),
@@ -75,13 +80,13 @@ pub(super) fn message(message: &Message) -> Answer {
         .line(message.body.clone())
 }
 
-fn tag_line(message: &Message) -> String {
+fn tag_line(message: &ReceivedMessage) -> String {
     let tags = message.tags.iter().map(ToString::to_string);
     tags.collect::<Vec<_>>().join(", ")
 }
 
 /// The tags of a message, one a line.
-pub(super) fn tags(message: &Message) -> Answer {
+pub(super) fn tags(message: &ReceivedMessage) -> Answer {
     let id = message.message_id;
     let answer = Answer::new(json!({ "message_id": id, "tags": value(&message.tags) }));
     if message.tags.is_empty() {
@@ -92,7 +97,7 @@ pub(super) fn tags(message: &Message) -> Answer {
 }
 
 /// A message went into the trash or out of it.
-pub(super) fn moved(message: &Message) -> Answer {
+pub(super) fn moved(message: &ReceivedMessage) -> Answer {
     let (id, trashed) = (message.message_id, message.trashed);
     let place = if trashed { "trash" } else { "inbox" };
     let told = json!({ "message_id": id, "trashed": trashed });

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use domain::ids::{MailEventId, MessageId, PersonaName};
 use domain::mail::{
-    self, Fault, FaultKind, Imported, Log, Mail, MailAction, MailEvent, Mended, PAGE_EVENTS, Seal,
+    self, FaultKind, Imported, Log, LogFault, Mail, MailAction, MailEvent, Mended, PAGE_EVENTS,
+    Seal,
 };
 use engine::machine::{RandomIds, SystemClock};
 use engine::ports::{Clock, Ids};
@@ -227,7 +228,7 @@ impl Store {
             Mending::Restore if found.pages.is_empty() => {
                 return Err(super::nothing_sealed(found.broken.as_deref()).into());
             }
-            Mending::Restore => mail::restore(&bytes, (&found.pages, &found.seal), now),
+            Mending::Restore => mail::restore(&bytes, &found.pages, &found.seal, now),
         };
         if !mended.rejected.is_empty() {
             let mut aside = mended.rejected.join(&b'\n');
@@ -247,14 +248,14 @@ impl Store {
 }
 
 /// Why nothing of an export is added.
-pub(super) fn bad_import(faults: &[Fault]) -> Error {
+pub(super) fn bad_import(faults: &[LogFault]) -> Error {
     let what = format!("these events do not fit: {}", faults_message(faults));
     let next = "import all that `jules-mail export` prints, to where there is no other mail";
     Error::refused("bad_import", what, next)
 }
 
 /// The first fault, and how many more there are.
-fn faults_message(faults: &[Fault]) -> String {
+fn faults_message(faults: &[LogFault]) -> String {
     match faults {
         [] => String::new(),
         [only] => only.to_string(),

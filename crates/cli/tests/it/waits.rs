@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use domain::event::{Audience, ErrorCause};
 use domain::ids::{AgentName, EventId, JobId, PullRef, SessionId};
 use domain::job::{
-    self, Announced, Announcement, Attention, EndReason, Ending, Job, Phase, Reply, SentAnswer,
+    self, Announced, Announcement, Attention, EndReason, Ending, Job, JobPhase, Reply, SentAnswer,
     Turn, Watch,
 };
 use domain::merge::{Judgement, Reason};
 use domain::policy::{Answerer, MergeMethod, Timing};
-use domain::pull::{self, Alarm, Pull, PullPhase, Verdict};
+use domain::pull::{self, Alarm, Pull, PullPhase, PullVerdict};
 use domain::session::{SessionState, SessionView};
 use engine::backend::{Backend, IndexEntry};
 use engine::jobs::{Order, job_list};
@@ -89,7 +89,7 @@ fn reasons(reasons: Vec<Reason>) -> impl Fn(&mut Pull) {
 }
 
 fn judged(pull: &mut Pull, judgement: Judgement) {
-    pull.verdict = Some(Verdict {
+    pull.verdict = Some(PullVerdict {
         at: pull.since,
         sha: SHA.parse().unwrap(),
         judgement,
@@ -99,7 +99,7 @@ fn judged(pull: &mut Pull, judgement: Judgement) {
 
 fn watched(job: &mut Job) -> &mut Watch {
     let now = job.created_at;
-    if !matches!(job.phase, Phase::Watching(_)) {
+    if !matches!(job.phase, JobPhase::Watching(_)) {
         let started = job::start(job, now).unwrap().aggregate;
         let view = SessionView {
             id: session(&job.id),
@@ -115,7 +115,7 @@ fn watched(job: &mut Job) -> &mut Watch {
         };
         *job = job::created(&started, &view, now, &Timing::default()).aggregate;
     }
-    let Phase::Watching(watch) = &mut job.phase else {
+    let JobPhase::Watching(watch) = &mut job.phase else {
         panic!("it is watched")
     };
     watch
@@ -214,7 +214,7 @@ fn cases() -> Vec<Case> {
 fn cases_of_sessions() -> Vec<Case> {
     let created = |job: &mut Job| *job = job::start(job, job.created_at).unwrap().aggregate;
     let over = |job: &mut Job| {
-        job.phase = Phase::Ended(Ending {
+        job.phase = JobPhase::Ended(Ending {
             at: job.created_at,
             session: None,
             pull: None,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// What is told of mail, under its names in the documents.
 pub use domain::mail::{
-    Counts as MailCounts, MailImported, MailStats, MailVerified, Message as MailMessage,
+    Counts as MailCounts, MailImported, MailStats, MailVerified, ReceivedMessage as MailMessage,
 };
 
 /// How many messages a part of a mailbox has when nothing else is asked for, and at most.

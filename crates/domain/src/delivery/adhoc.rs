@@ -3,12 +3,12 @@
 
 use jiff::Timestamp;
 
-use super::glimpse::{Checks, JobEnd, JobGlimpse, PullEnd, PullGlimpse, Work};
+use super::glimpse::{Checks, JobEnd, JobGlimpse, PullEnd, PullGlimpse, SessionWork};
 use super::history::PhaseRun;
 use super::refs;
 use super::{
-    Actor, Checkpoints, Closed, Delivery, DeliveryKind, Endpoint, Failed, Fault, Phase, Plan, Ref,
-    RefRole, RefType, Rules, RunStatus, SCHEMA_VERSION, Seen, Task,
+    Actor, Checkpoints, Closed, Delivery, DeliveryKind, DeliveryPlan, Endpoint, Failed, Fault,
+    Phase, Ref, RefRole, RefType, Rules, RunStatus, SCHEMA_VERSION, Seen, Task,
 };
 use crate::ids::DeliveryId;
 use crate::job::{self, Job, WaitReason};
@@ -22,9 +22,9 @@ pub fn of_job(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) -
     let glimpse = pull.map(PullGlimpse::of_pull);
     let waits = job::waits_for(job, pull, None);
     let is_plan_open = waits.what == WaitReason::Plan;
-    let (phase, run_status, error) = place((&seen, is_plan_open), glimpse.as_ref());
+    let (phase, run_status, error) = place(&seen, is_plan_open, glimpse.as_ref());
     let since = since(job, pull, waits.since);
-    let plan = job::plan_to_approve(job).map(|(plan, at)| Plan::of_steps(plan, at));
+    let plan = job::plan_to_approve(job).map(|(plan, at)| DeliveryPlan::of_steps(plan, at));
     let closed = (phase == Phase::Close).then_some(Closed::Finished);
     Delivery {
         id: DeliveryId::of_job(&job.id),
@@ -121,7 +121,7 @@ fn since(job: &Job, pull: Option<&Pull>, waits: Option<Timestamp>) -> Timestamp 
 type Place = (Phase, RunStatus, Option<Failed>);
 
 /// Where a job is. What its session asks is told by the rule of the job that says who it waits for.
-fn place((job, is_plan_open): (&JobGlimpse, bool), pull: Option<&PullGlimpse>) -> Place {
+fn place(job: &JobGlimpse, is_plan_open: bool, pull: Option<&PullGlimpse>) -> Place {
     let failed = |phase, code, text: &str| {
         let text = text.to_owned();
         (phase, RunStatus::Failed, Some(Failed { code, text }))
@@ -138,14 +138,14 @@ fn place((job, is_plan_open): (&JobGlimpse, bool), pull: Option<&PullGlimpse>) -
         return (Phase::Plan, RunStatus::Blocked, None);
     }
     match &job.work {
-        Work::Waiting => (Phase::Implement, RunStatus::Pending, None),
-        Work::Working => (Phase::Implement, RunStatus::Running, None),
-        Work::Asking => (Phase::Implement, RunStatus::Blocked, None),
+        SessionWork::Waiting => (Phase::Implement, RunStatus::Pending, None),
+        SessionWork::Working => (Phase::Implement, RunStatus::Running, None),
+        SessionWork::Asking => (Phase::Implement, RunStatus::Blocked, None),
         // No one is asked about this plan now: it was answered, or the session does not wait for it yet.
-        Work::Planned(_) => (Phase::Plan, RunStatus::Running, None),
-        Work::Resting(_) if job.pull.is_some() => verifying(pull),
-        Work::Resting(_) => (Phase::Implement, RunStatus::Succeeded, None),
-        Work::Ended(end) => match end {
+        SessionWork::Planned(_) => (Phase::Plan, RunStatus::Running, None),
+        SessionWork::Resting(_) if job.pull.is_some() => verifying(pull),
+        SessionWork::Resting(_) => (Phase::Implement, RunStatus::Succeeded, None),
+        SessionWork::Ended(end) => match end {
             JobEnd::Merged | JobEnd::Completed => (Phase::Close, RunStatus::Succeeded, None),
             JobEnd::PullClosed => {
                 let text = "the pull request was closed without a merge";

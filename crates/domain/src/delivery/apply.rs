@@ -10,7 +10,7 @@ use super::moves::Moving;
 use super::progress::progress;
 use super::sights;
 use super::{
-    Actor, Command, CommandKind, Delivery, Fault, Input, IssueTrouble, Rules, RunStatus,
+    Actor, Command, CommandKind, Delivery, DeliveryInput, Fault, IssueTrouble, Rules, RunStatus,
     TranscriptEntry, TranscriptState,
 };
 use crate::ids::{RunId, digest};
@@ -30,7 +30,7 @@ const TAKEN_MAX: usize = history::SPANS_MAX;
 /// When a command is not legal now, or what it says is odd.
 pub fn apply(
     delivery: &Delivery,
-    input: &Input,
+    input: &DeliveryInput,
     now: Timestamp,
     rules: &Rules,
 ) -> Result<Step<Delivery>, TransitionError> {
@@ -38,10 +38,10 @@ pub fn apply(
         delivery: delivery.clone(),
         rules,
         now,
-        is_ordered: matches!(input, Input::Command(_)),
+        is_ordered: matches!(input, DeliveryInput::Command(_)),
     };
     match input {
-        Input::Command(command) => {
+        DeliveryInput::Command(command) => {
             if was_taken(delivery, &command.id) {
                 return Ok(stay(delivery, now));
             }
@@ -51,16 +51,16 @@ pub fn apply(
                 return Err(too_long(delivery, command, rules));
             }
         }
-        Input::Job(..)
-        | Input::Review(_)
-        | Input::Pull(..)
-        | Input::Issue(_)
-        | Input::Child(..)
-        | Input::Parts(_)
-        | Input::AskedFor(_)
-        | Input::Provider(..)
-        | Input::Cancelled(_)
-        | Input::Deadline => {
+        DeliveryInput::Job(..)
+        | DeliveryInput::Review(_)
+        | DeliveryInput::Pull(..)
+        | DeliveryInput::Issue(_)
+        | DeliveryInput::Child(..)
+        | DeliveryInput::Parts(_)
+        | DeliveryInput::AskedFor(_)
+        | DeliveryInput::Provider(..)
+        | DeliveryInput::Cancelled(_)
+        | DeliveryInput::Deadline => {
             if delivery.is_terminal() {
                 return Ok(stay(delivery, now));
             }

@@ -6,7 +6,9 @@ use super::failure::failed;
 use super::history;
 use super::lateness::planner;
 use super::verify::is_let_go;
-use super::{Delivery, Fault, Mode, Phase, PlanBy, Reason, RunStatus, Told, Want, public_reasons};
+use super::{
+    Delivery, DeliveryReason, Fault, Mode, Phase, PlanBy, RunStatus, Told, Want, public_reasons,
+};
 use crate::event::{Audience, DeliveryAsk, ErrorCause, Event, Occurrence};
 use crate::ids::{DeliveryId, digest};
 use crate::job::{self, Job};
@@ -199,7 +201,7 @@ impl Told {
 /// not.
 fn cause(delivery: &Delivery) -> String {
     let reasons = public_reasons(delivery).into_iter();
-    let reasons = reasons.map(|Reason { code, sentence }| format!("{code} {sentence}"));
+    let reasons = reasons.map(|DeliveryReason { code, sentence }| format!("{code} {sentence}"));
     let reasons: Vec<String> = reasons.collect();
     let pull = delivery.task.pull.as_ref().map(ToString::to_string);
     let text = format!(

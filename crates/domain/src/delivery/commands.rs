@@ -10,8 +10,8 @@ use super::run::{Analysis, Mode, Performer, Run, RunResult};
 use super::steps::let_go_on;
 use super::text::{self, FEEDBACK_CHARS_MAX, Refused, TARGETS_MAX, What};
 use super::{
-    Act, Actor, Child, ChildState, Closed, Command, Edit, Fault, Part, Phase, Plan, PlanBy, Review,
-    RunStatus, TranscriptState, Verdict, Work,
+    Act, Actor, Child, ChildState, Closed, Command, DeliveryPlan, Edit, Fault, Part, Phase, PlanBy,
+    ReviewResult, RunStatus, SessionWork, TranscriptState, Verdict,
 };
 use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, RunId, SessionId};
 use crate::job::RETRY_REASON_CHARS_MAX;
@@ -26,7 +26,7 @@ pub(super) fn carry_out(moving: &mut Moving<'_>, command: &Command) -> Result<()
     let by = &command.by;
     match &command.act {
         Act::Start => moving.run(Phase::Plan, by),
-        Act::Approve { head, plan } => approve(moving, (head.as_ref(), plan.as_ref()), by)?,
+        Act::Approve { head, plan } => approve(moving, head.as_ref(), plan.as_ref(), by)?,
         Act::Reject { reason } => reject(moving, reason, by)?,
         Act::Retry { reason } => retry(moving, reason.as_deref(), by)?,
         Act::Cancel => cancel(moving, by),
@@ -34,27 +34,28 @@ pub(super) fn carry_out(moving: &mut Moving<'_>, command: &Command) -> Result<()
         Act::Plan {
             content,
             target_files,
-        } => plan(moving, (content, target_files), by)?,
+        } => plan(moving, content, target_files, by)?,
         Act::Split { children } => split(moving, children, by)?,
-        Act::Merge { head, style } => merge(moving, (head.as_ref(), style), by)?,
+        Act::Merge { head, style } => merge(moving, head.as_ref(), style, by)?,
         Act::Edit(changes) => edit(moving, changes)?,
         Act::Collect {
             job,
             session,
             result,
-        } => collect(moving, (job, session.as_ref(), *result))?,
+        } => collect(moving, job, session.as_ref(), *result)?,
         Act::Analyse {
             run,
             text,
             suggestion,
-        } => analyse(moving, (run.as_ref(), text, suggestion.as_deref()), by)?,
+        } => analyse(moving, run.as_ref(), text, suggestion.as_deref(), by)?,
     }
     Ok(())
 }
 
 fn approve(
     moving: &mut Moving<'_>,
-    (head, plan): (Option<&CommitSha>, Option<&PlanId>),
+    head: Option<&CommitSha>,
+    plan: Option<&PlanId>,
     by: &Actor,
 ) -> Result<(), Refused> {
     let delivery = &moving.delivery;
@@ -67,7 +68,7 @@ fn approve(
     same_head(head, present.as_ref())?;
     same_plan(plan, delivery.plan.as_ref())?;
     if reviewed {
-        let_go_on(moving, (present, &MergeStyle::default()), by);
+        let_go_on(moving, present, &MergeStyle::default(), by);
     }
     moving.go_on(by);
     Ok(())
@@ -114,7 +115,7 @@ fn reject_plan(moving: &mut Moving<'_>, reason: &str, by: &Actor) {
             moving.pend(Phase::Plan, by);
         }
     }
-    if let Some(Work::Planned(plan)) = seen {
+    if let Some(SessionWork::Planned(plan)) = seen {
         moving.delivery.task.rejected_plan = Some(plan);
     }
 }
@@ -161,7 +162,7 @@ fn review_again(moving: &mut Moving<'_>, by: &Actor) {
     moving.run(Phase::Review, by);
 }
 
-fn verdict(moving: &mut Moving<'_>, review: &Review, by: &Actor) -> Result<(), Refused> {
+fn verdict(moving: &mut Moving<'_>, review: &ReviewResult, by: &Actor) -> Result<(), Refused> {
     let summary = text::optional(What::Summary, review.summary.as_deref())?;
     let feedback = match review.verdict {
         Verdict::NotPass => {
@@ -176,7 +177,7 @@ fn verdict(moving: &mut Moving<'_>, review: &Review, by: &Actor) -> Result<(), R
     if has_failed {
         review_again(moving, by);
     }
-    moving.judge(review.verdict, &review.head, (by, summary.as_deref()));
+    moving.judge(review.verdict, &review.head, by, summary.as_deref());
     let is_last = moving.delivery.review_round >= moving.delivery.rules.review_rounds;
     if review.verdict == Verdict::NotPass && has_failed && is_last {
         let feedback = moving.delivery.feedback.clone();
@@ -185,7 +186,7 @@ fn verdict(moving: &mut Moving<'_>, review: &Review, by: &Actor) -> Result<(), R
     // A person who reviews is the person who is awaited.
     if review.verdict == Verdict::Pass && by.is_person() {
         let approved = Some(review.head.clone());
-        let_go_on(moving, (approved, &MergeStyle::default()), by);
+        let_go_on(moving, approved, &MergeStyle::default(), by);
         moving.go_on(by);
     }
     Ok(())
@@ -193,7 +194,8 @@ fn verdict(moving: &mut Moving<'_>, review: &Review, by: &Actor) -> Result<(), R
 
 fn plan(
     moving: &mut Moving<'_>,
-    (content, files): (&str, &[String]),
+    content: &str,
+    files: &[String],
     by: &Actor,
 ) -> Result<(), Refused> {
     let content = text::checked(What::Plan, content)?;
@@ -214,7 +216,7 @@ fn plan(
     }
     let summary = content.lines().next().unwrap_or_default().to_owned();
     let delivery = &mut moving.delivery;
-    delivery.plan = Some(Plan {
+    delivery.plan = Some(DeliveryPlan {
         id: PlanId::of_delivery(&delivery.id, delivery.runs.len()),
         content,
         generated_at: moving.now,
@@ -263,12 +265,13 @@ const CHILDREN_BYTES_MAX: usize = 12_000;
 
 fn merge(
     moving: &mut Moving<'_>,
-    (head, style): (Option<&CommitSha>, &MergeStyle),
+    head: Option<&CommitSha>,
+    style: &MergeStyle,
     by: &Actor,
 ) -> Result<(), Refused> {
     let present = moving.delivery.head().cloned();
     same_head(head, present.as_ref())?;
-    let_go_on(moving, (present, style), by);
+    let_go_on(moving, present, style, by);
     Ok(())
 }
 
@@ -297,7 +300,9 @@ fn edit(moving: &mut Moving<'_>, changes: &Edit) -> Result<(), Refused> {
 
 fn collect(
     moving: &mut Moving<'_>,
-    (job, session, result): (&JobId, Option<&SessionId>, RunResult),
+    job: &JobId,
+    session: Option<&SessionId>,
+    result: RunResult,
 ) -> Result<(), Refused> {
     let delivery = &mut moving.delivery;
     let mut runs = delivery.runs.iter();
@@ -331,7 +336,9 @@ fn collect(
 
 fn analyse(
     moving: &mut Moving<'_>,
-    (run, text, suggestion): (Option<&RunId>, &str, Option<&str>),
+    run: Option<&RunId>,
+    text: &str,
+    suggestion: Option<&str>,
     by: &Actor,
 ) -> Result<(), Refused> {
     let text = text::checked(What::Analysis, text)?;

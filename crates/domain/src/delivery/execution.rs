@@ -36,7 +36,8 @@ pub fn execution(
     delivery: &Delivery,
     wanted: Execution,
     reason: Option<String>,
-    (by, rules): (&Actor, &Rules),
+    by: &Actor,
+    rules: &Rules,
 ) -> Result<Act, TransitionError> {
     let may = legal(delivery, by, rules);
     let at = |phase| delivery.phase == phase && !delivery.is_terminal();

@@ -7,11 +7,11 @@ pub use checks::Checks;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::Plan;
+use super::DeliveryPlan;
 use super::run::summary_of_steps;
 use crate::facts::PullState;
 use crate::ids::{BranchName, CommitSha, JobId, PlanId, PullRef, SessionId};
-use crate::job::{self, AgentMessage, Attention, EndReason, Job, Phase, WaitReason, Watch};
+use crate::job::{self, AgentMessage, Attention, EndReason, Job, JobPhase, WaitReason, Watch};
 use crate::merge::{LastingReason, SessionStatus};
 use crate::policy::Timing;
 use crate::pull::{Pull, PullPhase};
@@ -26,7 +26,7 @@ pub struct JobGlimpse {
     /// Its attempt.
     pub attempt: u32,
     /// What its session does.
-    pub work: Work,
+    pub work: SessionWork,
     /// Its pull request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull: Option<PullRef>,
@@ -41,7 +41,7 @@ pub struct JobGlimpse {
 /// What a session does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Work {
+pub enum SessionWork {
     /// It does not exist yet.
     Waiting,
     /// It works.
@@ -107,7 +107,7 @@ pub struct JobSight {
     /// What can be seen of it.
     pub glimpse: JobGlimpse,
     /// The newest plan that its session showed.
-    pub plan: Option<Plan>,
+    pub plan: Option<DeliveryPlan>,
     /// That plan in a few words.
     pub plan_summary: Option<String>,
     /// The last message of its session.
@@ -168,11 +168,11 @@ impl JobGlimpse {
     /// What can be seen of a job.
     pub fn of_job(job: &Job, timing: &Timing, now: Timestamp) -> Self {
         let (work, approved_elsewhere) = match &job.phase {
-            Phase::Queued { .. } | Phase::Creating { .. } | Phase::Proposed { .. } => {
-                (Work::Waiting, false)
+            JobPhase::Queued { .. } | JobPhase::Creating { .. } | JobPhase::Proposed { .. } => {
+                (SessionWork::Waiting, false)
             }
-            Phase::Watching(watch) => (watched(job, watch, (timing, now)), elsewhere(watch)),
-            Phase::Ended(ending) => (Work::Ended(ended(&ending.how)), false),
+            JobPhase::Watching(watch) => (watched(job, watch, timing, now), elsewhere(watch)),
+            JobPhase::Ended(ending) => (SessionWork::Ended(ended(&ending.how)), false),
         };
         Self {
             job: job.id.clone(),
@@ -190,16 +190,16 @@ impl JobSight {
     /// What was seen of a job, with the plan that waits, or that was approved on Jules's own page, maybe between two polls.
     pub fn of_job(job: &Job, timing: &Timing, now: Timestamp) -> Self {
         let log = match &job.phase {
-            Phase::Watching(watch) => Some(&watch.log),
-            Phase::Queued { .. }
-            | Phase::Creating { .. }
-            | Phase::Proposed { .. }
-            | Phase::Ended(_) => None,
+            JobPhase::Watching(watch) => Some(&watch.log),
+            JobPhase::Queued { .. }
+            | JobPhase::Creating { .. }
+            | JobPhase::Proposed { .. }
+            | JobPhase::Ended(_) => None,
         };
         let shown = log.and_then(|log| log.plan.as_ref().or(log.approved_plan.as_ref()));
         Self {
             glimpse: JobGlimpse::of_job(job, timing, now),
-            plan: shown.map(|it| Plan::of_steps(&it.plan, it.at)),
+            plan: shown.map(|it| DeliveryPlan::of_steps(&it.plan, it.at)),
             plan_summary: shown.and_then(|it| summary_of_steps(&it.plan)),
             said: log.and_then(|log| log.agent.clone()),
             session: job.session().cloned(),
@@ -207,16 +207,16 @@ impl JobSight {
     }
 }
 
-fn watched(job: &Job, watch: &Watch, (timing, now): (&Timing, Timestamp)) -> Work {
+fn watched(job: &Job, watch: &Watch, timing: &Timing, now: Timestamp) -> SessionWork {
     if let Some(plan) = plan_that_waits(watch) {
-        return Work::Planned(plan.clone());
+        return SessionWork::Planned(plan.clone());
     }
     let since = watch.announced.completed_at;
     match job::waits_for(job, None, None).what {
-        WaitReason::Question => Work::Asking,
-        WaitReason::Result => Work::Resting(since),
+        WaitReason::Question => SessionWork::Asking,
+        WaitReason::Result => SessionWork::Resting(since),
         // An answer or an approval is on its way: the session goes on.
-        WaitReason::Answered | WaitReason::Nudged => Work::Working,
+        WaitReason::Answered | WaitReason::Nudged => SessionWork::Working,
         WaitReason::Plan
         | WaitReason::Slot
         | WaitReason::Quota
@@ -249,19 +249,22 @@ fn watched(job: &Job, watch: &Watch, (timing, now): (&Timing, Timestamp)) -> Wor
         | WaitReason::Hold
         | WaitReason::SourceHold
         | WaitReason::ObserveOnly
-        | WaitReason::Ended => rest(job, &watch.session, (timing, now), since),
+        | WaitReason::Ended => rest(job, &watch.session, timing, now, since),
     }
 }
 
 fn rest(
     job: &Job,
     session: &SessionId,
-    (timing, now): (&Timing, Timestamp),
+    timing: &Timing,
+    now: Timestamp,
     since: Option<Timestamp>,
-) -> Work {
+) -> SessionWork {
     match job::session_status(job, Some(session), timing, now) {
-        SessionStatus::Resting => Work::Resting(since),
-        SessionStatus::Working | SessionStatus::Failed | SessionStatus::Cancelled => Work::Working,
+        SessionStatus::Resting => SessionWork::Resting(since),
+        SessionStatus::Working | SessionStatus::Failed | SessionStatus::Cancelled => {
+            SessionWork::Working
+        }
     }
 }
 

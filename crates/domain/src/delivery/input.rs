@@ -13,7 +13,7 @@ use crate::pull::MergeStyle;
 
 /// What came in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Input {
+pub enum DeliveryInput {
     /// A command of a person or an agent.
     Command(Command),
     /// Its job was looked at, whose session itself was last read at a time, if that is known.
@@ -74,7 +74,7 @@ pub enum Act {
     /// Call it off.
     Cancel,
     /// Say what the review came to.
-    Verdict(Review),
+    Verdict(ReviewResult),
     /// Send the plan.
     Plan {
         /// The plan.
@@ -118,7 +118,7 @@ pub enum Act {
 
 /// What a review came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Review {
+pub struct ReviewResult {
     /// The verdict.
     pub verdict: Verdict,
     /// The reviewed head.

@@ -17,14 +17,16 @@ pub fn called_off_with(job: &Job) -> Option<&DeliveryId> {
 /// When it is not the pull request of the delivery: its word would be for one that the order does not name.
 pub fn merge_order(
     delivery: &Delivery,
-    (job, act): (&Job, Act),
-    asker: (&Actor, &Rules),
+    job: &Job,
+    act: Act,
+    by: &Actor,
+    rules: &Rules,
 ) -> Result<Act, TransitionError> {
     if delivery.task.job.as_ref() == Some(&job.id) {
         return Ok(act);
     }
     let instead = "a person merges or closes its pull request on GitHub";
-    Err(other_job(delivery, (job, instead), asker))
+    Err(other_job(delivery, job, instead, by, rules))
 }
 
 /// The command that a retry of a job stands for; refused for one that was collected.
@@ -33,20 +35,24 @@ pub fn merge_order(
 /// When the delivery only collected the job: a retry of the delivery would be about another one.
 pub fn retry_order(
     delivery: &Delivery,
-    (job, act): (&Job, Act),
-    asker: (&Actor, &Rules),
+    job: &Job,
+    act: Act,
+    by: &Actor,
+    rules: &Rules,
 ) -> Result<Act, TransitionError> {
     if !job.collected {
         return Ok(act);
     }
     let instead = "what was collected gets no other session";
-    Err(other_job(delivery, (job, instead), asker))
+    Err(other_job(delivery, job, instead, by, rules))
 }
 
 fn other_job(
     delivery: &Delivery,
-    (job, instead): (&Job, &str),
-    (by, rules): (&Actor, &Rules),
+    job: &Job,
+    instead: &str,
+    by: &Actor,
+    rules: &Rules,
 ) -> TransitionError {
     let works = match &delivery.task.job {
         Some(own) => format!("that is job {own}"),
@@ -64,7 +70,7 @@ fn other_job(
 
 /// Whether a person's order about one of its jobs would be taken now, as far as the delivery has a say: only then is the
 /// order advised.
-pub fn takes_order(delivery: &Delivery, (job, order): (&Job, Order), rules: &Rules) -> bool {
+pub fn takes_order(delivery: &Delivery, job: &Job, order: Order, rules: &Rules) -> bool {
     let person = &Actor::person("a person");
     let takes = |kind| legal(delivery, person, rules).contains(&kind);
     match order {
@@ -72,7 +78,7 @@ pub fn takes_order(delivery: &Delivery, (job, order): (&Job, Order), rules: &Rul
         // A message goes to the session.
         Order::Say => !delivery.is_terminal(),
         Order::Approve => {
-            let approval = plan_approval(delivery, (&job.id, None), (person, rules));
+            let approval = plan_approval(delivery, &job.id, None, person, rules);
             approval.is_ok() && takes(CommandKind::Approve)
         }
         Order::Merge => delivery.task.job.as_ref() == Some(&job.id) && takes(CommandKind::Merge),

@@ -4,8 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::history;
 use super::{
-    Delivery, JobEnd, JobGlimpse, Message, Mode, Performer, Phase, PlanBy, ProviderReport,
-    ReviewBy, RunResult, RunStatus, Work,
+    Delivery, JobEnd, JobGlimpse, Mode, Performer, Phase, PlanBy, ProviderReport,
+    ReviewBy, RunResult, RunStatus, SessionWork, TaskMessage,
 };
 use crate::when::plus;
 
@@ -75,12 +75,15 @@ pub fn result_due(delivery: &Delivery) -> Option<Timestamp> {
     let is_known = delivery.task.pull.is_none() || delivery.head().is_some();
     let since = history::since(delivery);
     let from = match delivery.job_seen().map(|job| &job.work)? {
-        Work::Resting(rests) if !is_stale(delivery, *rests) => {
+        SessionWork::Resting(rests) if !is_stale(delivery, *rests) => {
             Some(rests.map_or(since, |rests| rests.max(since)))
         }
-        Work::Ended(JobEnd::Completed) => Some(since),
-        Work::Resting(_) | Work::Ended(_) => None,
-        Work::Waiting | Work::Working | Work::Asking | Work::Planned(_) => None,
+        SessionWork::Ended(JobEnd::Completed) => Some(since),
+        SessionWork::Resting(_) | SessionWork::Ended(_) => None,
+        SessionWork::Waiting
+        | SessionWork::Working
+        | SessionWork::Asking
+        | SessionWork::Planned(_) => None,
     };
     from.filter(|_| is_known)
         .map(|from| plus(from, RESULT_WAIT))
@@ -122,7 +125,7 @@ pub(super) fn is_stale(delivery: &Delivery, since: Option<Timestamp>) -> bool {
     message.is_some_and(|message| since.is_none_or(|since| since <= message.at))
 }
 
-impl Message {
+impl TaskMessage {
     /// Whether it was sent.
     pub(super) fn is_sent(&self, seen: &JobGlimpse) -> bool {
         seen.told_at.is_some_and(|told| told >= self.at)

@@ -6,7 +6,7 @@ use super::run::{RUNS_MAX, Run, RunResult};
 use super::text::Refused;
 use super::{
     Act, Actor, CheckpointsBy, CommandKind, Delivery, Executor, Fault, IssueTrouble, Phase, PlanBy,
-    PullEnd, ReviewBy, Rules, RunStatus, Work,
+    PullEnd, ReviewBy, Rules, RunStatus, SessionWork,
 };
 
 use crate::ids::{JobId, PlanId};
@@ -50,8 +50,10 @@ pub(super) fn agent_may_retry(delivery: &Delivery) -> bool {
 /// When the delivery is not at its plan, or when it is another job that plans.
 pub fn plan_approval(
     delivery: &Delivery,
-    (job, read): (&JobId, Option<&PlanId>),
-    (by, rules): (&Actor, &Rules),
+    job: &JobId,
+    read: Option<&PlanId>,
+    by: &Actor,
+    rules: &Rules,
 ) -> Result<Act, TransitionError> {
     let refused = |code, sentence| TransitionError {
         code,
@@ -92,7 +94,7 @@ pub(super) fn may(
     kind: CommandKind,
     asker: &Asker<'_>,
 ) -> Result<(), Refused> {
-    let (phase, status) = (delivery.phase, delivery.run_status);
+    let status = delivery.run_status;
     let (by, rules) = (asker.by, asker.rules);
     if delivery.is_terminal() {
         return refuse("closed", "the delivery is closed");
@@ -105,16 +107,16 @@ pub(super) fn may(
     }
     match kind {
         CommandKind::Start if delivery.awaits_start() => people(delivery, by, rules),
-        CommandKind::Start => not_here("not_awaiting_start", "start", (phase, status)),
+        CommandKind::Start => not_here("not_awaiting_start", "start", delivery),
         CommandKind::Approve if delivery.awaits_approval() => {
             people(delivery, by, rules)?;
             must_not_be_closed(delivery)
         }
-        CommandKind::Approve => not_here("nothing_to_approve", "approve", (phase, status)),
+        CommandKind::Approve => not_here("nothing_to_approve", "approve", delivery),
         CommandKind::Reject if is_rejectable(delivery) => people(delivery, by, rules),
-        CommandKind::Reject => not_here("nothing_to_reject", "reject", (phase, status)),
+        CommandKind::Reject => not_here("nothing_to_reject", "reject", delivery),
         CommandKind::Retry if status == RunStatus::Failed => retry(delivery, by, rules),
-        CommandKind::Retry => not_here("not_failed", "retry", (phase, status)),
+        CommandKind::Retry => not_here("not_failed", "retry", delivery),
         CommandKind::Cancel if is_under_way(delivery) => Ok(()),
         CommandKind::Cancel => give_up(delivery, by, rules),
         CommandKind::Verdict => verdict(delivery, by, rules),
@@ -125,7 +127,7 @@ pub(super) fn may(
         CommandKind::Collect if delivery.runs.len() < RUNS_MAX => Ok(()),
         CommandKind::Collect => refuse("history_full", "the delivery has no room for more runs"),
         CommandKind::Analyse if status == RunStatus::Failed => analyse(delivery),
-        CommandKind::Analyse => not_here("not_failed", "analyse", (phase, status)),
+        CommandKind::Analyse => not_here("not_failed", "analyse", delivery),
     }
 }
 
@@ -176,11 +178,8 @@ fn refuse(code: &'static str, sentence: &str) -> Result<(), Refused> {
     Err((code, sentence.to_owned()))
 }
 
-fn not_here(
-    code: &'static str,
-    what: &str,
-    (phase, status): (Phase, RunStatus),
-) -> Result<(), Refused> {
+fn not_here(code: &'static str, what: &str, delivery: &Delivery) -> Result<(), Refused> {
+    let (phase, status) = (delivery.phase, delivery.run_status);
     let sentence = format!("there is nothing to {what}: the delivery is at {phase}, {status}");
     Err((code, sentence))
 }
@@ -211,7 +210,7 @@ const WITHOUT_SESSION_MAX: u32 = 5;
 
 /// A person may ask for more sessions than the source allows. An attempt that got no session uses none of them up.
 fn retry(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> {
-    let has_ended = |job: &super::JobGlimpse| matches!(job.work, Work::Ended(_));
+    let has_ended = |job: &super::JobGlimpse| matches!(job.work, SessionWork::Ended(_));
     let is_over = delivery.job_seen().is_some_and(has_ended) || delivery.has_lost_session();
     if !is_over || by.is_person() {
         return Ok(());
@@ -272,7 +271,7 @@ fn verdict(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused
     let at = (delivery.phase, delivery.run_status);
     let has_failed = at == (Phase::Review, RunStatus::Failed) && !delivery.has_lost_session();
     if at != (Phase::Review, RunStatus::Running) && !has_failed {
-        return not_here("not_in_review", "review", at);
+        return not_here("not_in_review", "review", delivery);
     }
     // What failed, or was cancelled, goes on only when a person says so: an agent's verdict may be late.
     if has_failed {
@@ -332,7 +331,7 @@ fn must_have_open_head(delivery: &Delivery) -> Result<(), Refused> {
 fn plan(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> {
     let at = (delivery.phase, delivery.run_status);
     if at != (Phase::Plan, RunStatus::Running) {
-        return not_here("not_planning", "plan", at);
+        return not_here("not_planning", "plan", delivery);
     }
     if !delivery.children.is_empty() {
         return refuse(
@@ -350,14 +349,13 @@ fn plan(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> {
 }
 
 fn split(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> {
-    let at = (delivery.phase, delivery.run_status);
     let is_open = match delivery.run_status {
         RunStatus::Pending | RunStatus::Running | RunStatus::Succeeded => true,
         RunStatus::Blocked => true,
         RunStatus::Failed => false,
     };
     if delivery.phase != Phase::Plan || !is_open {
-        return not_here("not_planning", "split", at);
+        return not_here("not_planning", "split", delivery);
     }
     // Its parts would implement no requirement, and the scope of none would be checked.
     if delivery.requirement.is_some() {
@@ -385,13 +383,12 @@ fn split(delivery: &Delivery, by: &Actor, rules: &Rules) -> Result<(), Refused> 
 }
 
 fn merge(delivery: &Delivery) -> Result<(), Refused> {
-    let at = (delivery.phase, delivery.run_status);
     let is_open = match delivery.run_status {
         RunStatus::Pending | RunStatus::Running => true,
         RunStatus::Succeeded | RunStatus::Failed | RunStatus::Blocked => false,
     };
     if delivery.phase != Phase::Verify || !is_open {
-        return not_here("not_in_verify", "merge", at);
+        return not_here("not_in_verify", "merge", delivery);
     }
     must_have_open_head(delivery)
 }

@@ -1,6 +1,6 @@
 //! What a decision is about: one about another head or plan than the present one is refused.
 
-use super::Plan;
+use super::DeliveryPlan;
 use super::text::Refused;
 use crate::ids::{CommitSha, PlanId};
 
@@ -23,7 +23,10 @@ pub(super) fn same_head(
 }
 
 /// Refuses what was decided about a plan that is not the present one.
-pub(super) fn same_plan(wanted: Option<&PlanId>, plan: Option<&Plan>) -> Result<(), Refused> {
+pub(super) fn same_plan(
+    wanted: Option<&PlanId>,
+    plan: Option<&DeliveryPlan>,
+) -> Result<(), Refused> {
     let present = plan.map(|plan| &plan.id);
     match wanted {
         Some(wanted) if present != Some(wanted) => Err((

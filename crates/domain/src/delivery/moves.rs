@@ -8,8 +8,8 @@ use super::refs;
 use super::run::{Mode, Performer, Run, RunResult, SUMMARY_CHARS_MAX};
 use super::text::short;
 use super::{
-    Actor, CANCELED, Closed, Delivery, Failed, Fault, Message, Phase, PlanBy, ReviewBy, Reviewing,
-    Rules, RunStatus, Task, TranscriptState, Verdict, Work,
+    Actor, CANCELED, Closed, Delivery, Failed, Fault, Phase, PlanBy, ReviewBy, Reviewing, Rules,
+    RunStatus, SessionWork, Task, TaskMessage, TranscriptState, Verdict,
 };
 use crate::ids::{CommitSha, JobId, RunId, SessionId};
 
@@ -34,7 +34,7 @@ impl Moving<'_> {
     }
 
     /// Goes to a phase and a status. Only a review that succeeded has a verdict, only a failed phase an error.
-    fn turn(&mut self, (phase, status): (Phase, RunStatus), by: &Actor) {
+    fn turn(&mut self, phase: Phase, status: RunStatus, by: &Actor) {
         let is_reviewed = (phase, status) == (Phase::Review, RunStatus::Succeeded);
         let delivery = &mut self.delivery;
         (delivery.phase, delivery.run_status) = (phase, status);
@@ -51,21 +51,21 @@ impl Moving<'_> {
         match phase {
             Phase::Plan | Phase::Implement | Phase::Review => self.run(phase, by),
             Phase::Verify | Phase::Deploy | Phase::Observe => {
-                self.turn((phase, RunStatus::Pending), by);
+                self.turn(phase, RunStatus::Pending, by);
             }
-            Phase::Intake | Phase::Close => self.turn((phase, RunStatus::Succeeded), by),
+            Phase::Intake | Phase::Close => self.turn(phase, RunStatus::Succeeded, by),
         }
     }
 
     /// A phase is to be executed once more; an agent's begins in the same moment.
     pub(super) fn pend(&mut self, phase: Phase, by: &Actor) {
-        self.turn((phase, RunStatus::Pending), by);
+        self.turn(phase, RunStatus::Pending, by);
     }
 
     /// An execution of a phase begins.
     pub(super) fn run(&mut self, phase: Phase, by: &Actor) {
         self.end_run(RunResult::Failed, Some("what it was about has changed"));
-        self.turn((phase, RunStatus::Running), by);
+        self.turn(phase, RunStatus::Running, by);
         if phase == Phase::Plan {
             self.delivery.started = true;
         }
@@ -172,14 +172,14 @@ impl Moving<'_> {
     /// A question came up, or was answered.
     pub(super) fn ask(&mut self, status: RunStatus) {
         let phase = self.delivery.phase;
-        self.turn((phase, status), &Actor::System);
+        self.turn(phase, status, &Actor::System);
     }
 
     /// The phase came to a good end.
     pub(super) fn succeed(&mut self, by: &Actor, note: Option<&str>) {
         self.end_run(RunResult::Success, note);
         let phase = self.delivery.phase;
-        self.turn((phase, RunStatus::Succeeded), by);
+        self.turn(phase, RunStatus::Succeeded, by);
     }
 
     /// The phase came to a good end, and something has come of it.
@@ -199,14 +199,13 @@ impl Moving<'_> {
 
     /// The phase came to a bad end, and waits for a retry.
     pub(super) fn fail(&mut self, code: Fault, text: &str, by: &Actor) {
-        let text = if code == Fault::Canceled {
-            CANCELED.to_owned()
-        } else {
-            short(text, ERROR_CHARS_MAX)
+        let text = match code == Fault::Canceled {
+            true => CANCELED.to_owned(),
+            false => short(text, ERROR_CHARS_MAX),
         };
         self.end_run(RunResult::Failed, Some(&text));
         let phase = self.delivery.phase;
-        self.turn((phase, RunStatus::Failed), by);
+        self.turn(phase, RunStatus::Failed, by);
         self.delivery.error = Some(Failed { code, text });
     }
 
@@ -229,16 +228,21 @@ impl Moving<'_> {
     }
 
     /// The review came to a verdict about a head.
-    pub(super) fn judge(&mut self, verdict: Verdict, head: &CommitSha, by: (&Actor, Option<&str>)) {
-        let (actor, note) = by;
+    pub(super) fn judge(
+        &mut self,
+        verdict: Verdict,
+        head: &CommitSha,
+        by: &Actor,
+        note: Option<&str>,
+    ) {
         self.delivery.review.head = Some(head.clone());
         if let Some(run) = self.open_run() {
             run.head = Some(head.clone());
             run.verdict = Some(verdict);
         }
-        self.performed_by(actor);
+        self.performed_by(by);
         self.delivery.verdict = Some(verdict);
-        self.succeed(actor, note);
+        self.succeed(by, note);
     }
 
     /// Goes on from a phase that succeeded.
@@ -267,7 +271,7 @@ impl Moving<'_> {
 
     /// Its pull request is merged, wherever the delivery was.
     pub(super) fn verified(&mut self, by: &Actor) {
-        self.turn((Phase::Verify, RunStatus::Succeeded), by);
+        self.turn(Phase::Verify, RunStatus::Succeeded, by);
     }
 
     /// It is over.
@@ -285,7 +289,7 @@ impl Moving<'_> {
         self.end_run(status, Some(note));
         self.delivery.closed = Some(how);
         self.delivery.trouble = None;
-        self.turn((Phase::Close, RunStatus::Succeeded), by);
+        self.turn(Phase::Close, RunStatus::Succeeded, by);
     }
 
     /// Sends the work back to a phase with what has to change: a message to the session, or another attempt where the
@@ -308,7 +312,7 @@ impl Moving<'_> {
     fn tell(&mut self, feedback: Option<&str>) {
         let task = &mut self.delivery.task;
         task.round = task.round.saturating_add(1);
-        task.message = Some(Message {
+        task.message = Some(TaskMessage {
             round: task.round,
             text: feedback.unwrap_or_default().to_owned(),
             at: self.now,
@@ -318,7 +322,7 @@ impl Moving<'_> {
     /// Whether the session still takes messages, as far as was seen.
     fn listens(&self) -> bool {
         let work = self.delivery.job_seen().map(|job| &job.work);
-        let is_over = matches!(work, Some(Work::Ended(_)));
+        let is_over = matches!(work, Some(SessionWork::Ended(_)));
         !is_over && !self.delivery.has_lost_session()
     }
 

@@ -8,8 +8,8 @@ use super::moves::Moving;
 use super::reviewing::{checks_failed, head_moved, reviewed, reviewing};
 use super::steps::{goes_on, session_failed};
 use super::{
-    Actor, Checks, Closed, Deploy, Fault, JobEnd, Observe, Phase, PlanBy, PullEnd, RunStatus, Work,
-    parts,
+    Actor, Checks, Closed, Deploy, Fault, JobEnd, Observe, Phase, PlanBy, PullEnd, RunStatus,
+    SessionWork, parts,
 };
 use crate::when::plus;
 
@@ -116,7 +116,7 @@ pub(super) fn asks(moving: &mut Moving<'_>) -> bool {
         return unblock(moving, moving.delivery.run_status == RunStatus::Blocked);
     }
     let work = moving.delivery.job_seen().map(|job| job.work.clone());
-    let is_asking = work == Some(Work::Asking) || moving.delivery.is_asked_by_reviewer();
+    let is_asking = work == Some(SessionWork::Asking) || moving.delivery.is_asked_by_reviewer();
     let is_answered = work.is_some() && !is_asking;
     let blocked = moving.delivery.run_status == RunStatus::Blocked;
     if is_asking && !blocked {
@@ -150,12 +150,12 @@ fn planning(moving: &mut Moving<'_>) -> bool {
     let rejected = moving.delivery.task.rejected_plan.clone();
     let is_told = moving.delivery.task.message.is_some();
     let has_plan = match &job.work {
-        Work::Planned(plan) => rejected.as_ref() != Some(plan),
+        SessionWork::Planned(plan) => rejected.as_ref() != Some(plan),
         // It went on without waiting for an approval, or a person gave one on Jules's own page.
-        Work::Working => job.approved_elsewhere && !is_told,
-        Work::Resting(since) => !is_stale(&moving.delivery, *since),
-        Work::Ended(_) => true,
-        Work::Waiting | Work::Asking => false,
+        SessionWork::Working => job.approved_elsewhere && !is_told,
+        SessionWork::Resting(since) => !is_stale(&moving.delivery, *since),
+        SessionWork::Ended(_) => true,
+        SessionWork::Waiting | SessionWork::Asking => false,
     };
     if has_plan {
         moving.succeed(&Actor::System, None);
@@ -182,11 +182,17 @@ fn implementing(moving: &mut Moving<'_>) -> bool {
         return true;
     }
     let since = match moving.delivery.job_seen().map(|job| &job.work) {
-        Some(Work::Resting(since)) => *since,
-        Some(Work::Ended(JobEnd::Completed)) => None,
+        Some(SessionWork::Resting(since)) => *since,
+        Some(SessionWork::Ended(JobEnd::Completed)) => None,
         // How it ended is told by its pull request.
-        Some(Work::Ended(_)) => return false,
-        Some(Work::Waiting | Work::Working | Work::Asking | Work::Planned(_)) | None => {
+        Some(SessionWork::Ended(_)) => return false,
+        Some(
+            SessionWork::Waiting
+            | SessionWork::Working
+            | SessionWork::Asking
+            | SessionWork::Planned(_),
+        )
+        | None => {
             return false;
         }
     };
@@ -210,7 +216,7 @@ fn without_result(moving: &mut Moving<'_>, since: Option<Timestamp>) -> bool {
     let waits_from = since.map_or(began, |since| since.max(began));
     let is_ended = matches!(
         moving.delivery.job_seen().map(|job| &job.work),
-        Some(Work::Ended(JobEnd::Completed))
+        Some(SessionWork::Ended(JobEnd::Completed))
     );
     let is_late = moving.now >= plus(waits_from, RESULT_WAIT);
     if !is_late || (!is_ended && is_stale(&moving.delivery, since)) {

@@ -17,7 +17,7 @@ use crate::pull::REOPEN_WAIT;
 
 /// One reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reason {
+pub struct DeliveryReason {
     /// For programs.
     pub code: &'static str,
     /// For people.
@@ -122,8 +122,8 @@ fn is_left_to_agent(delivery: &Delivery) -> bool {
 }
 
 /// Why it is where it is, the decisive reason first. `woken` is the agent that would be woken.
-pub fn reasons(delivery: &Delivery, woken: Option<&AgentName>) -> Vec<Reason> {
-    let reason = |WordedReason { code, sentence, .. }| Reason { code, sentence };
+pub fn reasons(delivery: &Delivery, woken: Option<&AgentName>) -> Vec<DeliveryReason> {
+    let reason = |WordedReason { code, sentence, .. }| DeliveryReason { code, sentence };
     worded_reasons(delivery, woken)
         .into_iter()
         .map(reason)
@@ -132,16 +132,18 @@ pub fn reasons(delivery: &Delivery, woken: Option<&AgentName>) -> Vec<Reason> {
 
 /// The same for everybody who reads its issue, behind what lasts of that which keeps its pull request from being merged, where that
 /// decides. The sentences repeat no words of others, ask for nothing, and stay the same while the code does, and what they name.
-pub(crate) fn public_reasons(delivery: &Delivery) -> Vec<Reason> {
+pub(crate) fn public_reasons(delivery: &Delivery) -> Vec<DeliveryReason> {
     let seen = delivery.pull_seen();
     let seen = seen.filter(|_| is_told_by_pull(delivery)).into_iter();
-    let of_pull = seen.flat_map(|seen| &seen.held_by).map(|held| Reason {
-        code: held.code(),
-        sentence: held.sentence().to_owned(),
-    });
+    let of_pull = seen
+        .flat_map(|seen| &seen.held_by)
+        .map(|held| DeliveryReason {
+            code: held.code(),
+            sentence: held.sentence().to_owned(),
+        });
     // Which agent can be woken is told to people who look at Gaffer.
     let own = worded_reasons(delivery, None).into_iter();
-    let own = own.map(|WordedReason { code, public, .. }| Reason {
+    let own = own.map(|WordedReason { code, public, .. }| DeliveryReason {
         code,
         sentence: public,
     });

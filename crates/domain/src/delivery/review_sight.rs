@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::glimpse::{JobEnd, JobGlimpse, Work};
+use super::glimpse::{JobEnd, JobGlimpse, SessionWork};
 use super::input::{ReviewSight, ReviewState};
-use crate::job::{Job, Phase};
+use crate::job::{Job, JobPhase};
 use crate::policy::Timing;
 
 /// Why a review without a session ended.
@@ -15,10 +15,14 @@ impl ReviewSight {
     pub fn of(job: &Job, timing: &Timing, now: Timestamp) -> Self {
         let glimpse = JobGlimpse::of_job(job, timing, now);
         let state = match glimpse.work {
-            Work::Resting(_) | Work::Ended(JobEnd::Completed) => ReviewState::Said(said(job)),
-            Work::Ended(end) => ReviewState::Failed(why(&end)),
-            Work::Asking => ReviewState::Asking,
-            Work::Waiting | Work::Working | Work::Planned(_) => ReviewState::Working,
+            SessionWork::Resting(_) | SessionWork::Ended(JobEnd::Completed) => {
+                ReviewState::Said(said(job))
+            }
+            SessionWork::Ended(end) => ReviewState::Failed(why(&end)),
+            SessionWork::Asking => ReviewState::Asking,
+            SessionWork::Waiting | SessionWork::Working | SessionWork::Planned(_) => {
+                ReviewState::Working
+            }
         };
         Self {
             job: job.id.clone(),
@@ -31,11 +35,11 @@ impl ReviewSight {
 /// The last message of its session; empty without one.
 fn said(job: &Job) -> String {
     match &job.phase {
-        Phase::Watching(watch) => watch.log.agent.as_ref(),
-        Phase::Queued { .. }
-        | Phase::Creating { .. }
-        | Phase::Proposed { .. }
-        | Phase::Ended(_) => None,
+        JobPhase::Watching(watch) => watch.log.agent.as_ref(),
+        JobPhase::Queued { .. }
+        | JobPhase::Creating { .. }
+        | JobPhase::Proposed { .. }
+        | JobPhase::Ended(_) => None,
     }
     .map_or_else(String::new, |said| said.text.clone())
 }

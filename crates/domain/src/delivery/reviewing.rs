@@ -3,7 +3,9 @@
 use super::lateness::AGENT_ACTS_FOR;
 use super::moves::Moving;
 use super::steps::{goes_on, let_go_on, session_failed};
-use super::{Actor, Asked, Checks, Delivery, Fault, Phase, ReviewBy, RunStatus, Verdict, Work};
+use super::{
+    Actor, Asked, Checks, Delivery, Fault, Phase, ReviewBy, RunStatus, SessionWork, Verdict,
+};
 use crate::ids::JobId;
 use crate::pull::MergeStyle;
 use crate::when::plus;
@@ -48,7 +50,7 @@ pub(super) fn reviewing(moving: &mut Moving<'_>) -> bool {
     };
     if reviewer == ReviewBy::Nobody {
         let note = Some("this source has no reviewer");
-        moving.judge(Verdict::Pass, &head, (&Actor::System, note));
+        moving.judge(Verdict::Pass, &head, &Actor::System, note);
         return true;
     }
     let asked = moving.delivery.review.asked.clone();
@@ -56,8 +58,8 @@ pub(super) fn reviewing(moving: &mut Moving<'_>) -> bool {
     let awaited = asked.as_ref().map_or(reviewer, |asked| asked.by);
     if let (ReviewBy::Human, Some(by)) = (awaited, &pull.approved_by) {
         let (by, note) = (Actor::person(by), Some("approved on GitHub"));
-        moving.judge(Verdict::Pass, &head, (&by, note));
-        let_go_on(moving, (Some(head), &MergeStyle::default()), &by);
+        moving.judge(Verdict::Pass, &head, &by, note);
+        let_go_on(moving, Some(head), &MergeStyle::default(), &by);
         moving.go_on(&by);
         return true;
     }
@@ -83,8 +85,14 @@ pub(super) fn reviewing(moving: &mut Moving<'_>) -> bool {
 /// Whether the session will not push by itself.
 fn is_resting(moving: &Moving<'_>) -> bool {
     match moving.delivery.job_seen().map(|job| &job.work) {
-        Some(Work::Resting(_) | Work::Ended(_)) => true,
-        Some(Work::Waiting | Work::Working | Work::Asking | Work::Planned(_)) | None => false,
+        Some(SessionWork::Resting(_) | SessionWork::Ended(_)) => true,
+        Some(
+            SessionWork::Waiting
+            | SessionWork::Working
+            | SessionWork::Asking
+            | SessionWork::Planned(_),
+        )
+        | None => false,
     }
 }
 

@@ -228,10 +228,10 @@ pub fn result_of(state: &SessionState) -> Option<RunResult> {
 /// What a session came to; none while it is at work.
 fn ended_as(job: &Job) -> Option<RunResult> {
     match &job.phase {
-        job::Phase::Queued { .. } | job::Phase::Creating { .. } => None,
-        job::Phase::Proposed { .. } => Some(RunResult::Success),
-        job::Phase::Watching(watch) => result_of(&watch.state),
-        job::Phase::Ended(ending) => Some(match ending.how {
+        job::JobPhase::Queued { .. } | job::JobPhase::Creating { .. } => None,
+        job::JobPhase::Proposed { .. } => Some(RunResult::Success),
+        job::JobPhase::Watching(watch) => result_of(&watch.state),
+        job::JobPhase::Ended(ending) => Some(match ending.how {
             EndReason::Merged { .. }
             | EndReason::Woven { .. }
             | EndReason::PullClosed
@@ -259,7 +259,7 @@ pub struct Analysis {
 
 /// The plan of a delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Plan {
+pub struct DeliveryPlan {
     /// Jules's own, or ours where another planner sent it.
     pub id: PlanId,
     /// The plan itself; text from outside.
@@ -293,7 +293,7 @@ pub(super) fn as_summary(text: &str) -> String {
     short(&one_line(text), SUMMARY_CHARS_MAX - 1)
 }
 
-impl Plan {
+impl DeliveryPlan {
     /// Jules's plan as text, one numbered step after the other.
     pub fn of_steps(plan: &session::Plan, at: Timestamp) -> Self {
         let step = |(place, step): (usize, &PlanStep)| {

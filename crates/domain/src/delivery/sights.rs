@@ -11,9 +11,9 @@ use super::refusal;
 use super::review;
 use super::run::as_summary;
 use super::{
-    Actor, ChildState, Closed, Delivery, Deploy, Fault, Input, IssueSight, IssueState,
+    Actor, ChildState, Closed, Delivery, DeliveryInput, Deploy, Fault, IssueSight, IssueState,
     IssueTrouble, JobSight, Mode, PartsSight, Phase, PlanBy, ProviderReport, PullEnd, PullGlimpse,
-    ReviewSight, ReviewState, Rules, RunStatus, Verdict, Work,
+    ReviewSight, ReviewState, Rules, RunStatus, SessionWork, Verdict,
 };
 use crate::ids::DeliveryId;
 use crate::redact::presentable;
@@ -22,37 +22,37 @@ use crate::redact::presentable;
 pub(super) const WHY_CHARS_MAX: usize = 200;
 
 /// Keeps what was seen.
-pub(super) fn see(moving: &mut Moving<'_>, input: &Input) {
+pub(super) fn see(moving: &mut Moving<'_>, input: &DeliveryInput) {
     match input {
-        Input::Job(sight, _) => job(moving, sight),
-        Input::Pull(glimpse, read_at) => pull(moving, (glimpse, *read_at)),
-        Input::Issue(sight) => issue(moving, sight),
-        Input::Child(id, state) => child(moving, id, *state),
-        Input::Review(sight) => reviewer(moving, sight),
-        Input::Command(_) | Input::Provider(..) | Input::Parts(_) => {}
-        Input::AskedFor(_) => {}
-        Input::Cancelled(_) | Input::Deadline => {}
+        DeliveryInput::Job(sight, _) => job(moving, sight),
+        DeliveryInput::Pull(glimpse, read_at) => pull(moving, glimpse, *read_at),
+        DeliveryInput::Issue(sight) => issue(moving, sight),
+        DeliveryInput::Child(id, state) => child(moving, id, *state),
+        DeliveryInput::Review(sight) => reviewer(moving, sight),
+        DeliveryInput::Command(_) | DeliveryInput::Provider(..) | DeliveryInput::Parts(_) => {}
+        DeliveryInput::AskedFor(_) => {}
+        DeliveryInput::Cancelled(_) | DeliveryInput::Deadline => {}
     }
 }
 
 /// Decides what can be decided only now, since it is not kept.
-pub(super) fn decide(moving: &mut Moving<'_>, input: &Input) {
+pub(super) fn decide(moving: &mut Moving<'_>, input: &DeliveryInput) {
     match input {
-        Input::Review(sight) => reviewed(moving, sight),
-        Input::Provider(phase, report) => provider(moving, *phase, report),
-        Input::Pull(glimpse, read_at) => {
+        DeliveryInput::Review(sight) => reviewed(moving, sight),
+        DeliveryInput::Provider(phase, report) => provider(moving, *phase, report),
+        DeliveryInput::Pull(glimpse, read_at) => {
             if moving.delivery.task.pull.as_ref() == Some(&glimpse.pull) {
-                pull_read(moving, (glimpse, *read_at));
+                pull_read(moving, glimpse, *read_at);
             } else {
                 // The pull request of the attempt before may be what the close of the issue waited for.
                 issue_closed(moving, None);
             }
         }
-        Input::Parts(sight) => parts_read(moving, *sight),
-        Input::AskedFor(why) => refusal::asked_for(moving, why.as_deref()),
-        Input::Issue(_) => issue_closed(moving, None),
-        Input::Job(_, read_at) => issue_closed(moving, *read_at),
-        Input::Cancelled(by) => {
+        DeliveryInput::Parts(sight) => parts_read(moving, *sight),
+        DeliveryInput::AskedFor(why) => refusal::asked_for(moving, why.as_deref()),
+        DeliveryInput::Issue(_) => issue_closed(moving, None),
+        DeliveryInput::Job(_, read_at) => issue_closed(moving, *read_at),
+        DeliveryInput::Cancelled(by) => {
             // What is merged is done, and nothing of it is to be made anew.
             let is_done = is_merged(moving) || legal::is_merged(&moving.delivery);
             let how = match is_done {
@@ -61,14 +61,16 @@ pub(super) fn decide(moving: &mut Moving<'_>, input: &Input) {
             };
             moving.close(how, by);
         }
-        Input::Child(..) | Input::Command(_) | Input::Deadline => {}
+        DeliveryInput::Child(..) | DeliveryInput::Command(_) | DeliveryInput::Deadline => {}
     }
 }
 
 /// A merge closes the issue, too: only a pull request that was read after that, or is over, tells which it is.
-fn pull_read(moving: &mut Moving<'_>, read: (&PullGlimpse, Timestamp)) {
+fn pull_read(moving: &mut Moving<'_>, glimpse: &PullGlimpse, read_at: Timestamp) {
     let by = match &moving.delivery.trouble {
-        Some(IssueTrouble::Closed { at, by }) if is_known_since(read, *at) => by.clone(),
+        Some(IssueTrouble::Closed { at, by }) if is_known_since(glimpse, read_at, *at) => {
+            by.clone()
+        }
         Some(
             IssueTrouble::Closed { .. } | IssueTrouble::Unreadable(_) | IssueTrouble::LeftOpen(_),
         )
@@ -80,7 +82,7 @@ fn pull_read(moving: &mut Moving<'_>, read: (&PullGlimpse, Timestamp)) {
 }
 
 /// Whether a pull request tells whether it was merged by a moment: it was read since, or is over.
-fn is_known_since((glimpse, read_at): (&PullGlimpse, Timestamp), moment: Timestamp) -> bool {
+fn is_known_since(glimpse: &PullGlimpse, read_at: Timestamp, moment: Timestamp) -> bool {
     read_at >= moment || glimpse.end.is_some()
 }
 
@@ -136,8 +138,12 @@ fn job(moving: &mut Moving<'_>, sight: &JobSight) {
 /// earlier run.
 fn said(moving: &mut Moving<'_>, sight: &JobSight) {
     let rests = match &sight.glimpse.work {
-        Work::Resting(_) => true,
-        Work::Waiting | Work::Working | Work::Asking | Work::Planned(_) | Work::Ended(_) => false,
+        SessionWork::Resting(_) => true,
+        SessionWork::Waiting
+        | SessionWork::Working
+        | SessionWork::Asking
+        | SessionWork::Planned(_)
+        | SessionWork::Ended(_) => false,
     };
     let said = sight.said.as_ref().filter(|_| rests);
     let Some(said) = said.filter(|said| !is_stale(&moving.delivery, Some(said.at))) else {
@@ -150,11 +156,11 @@ fn said(moving: &mut Moving<'_>, sight: &JobSight) {
     }
 }
 
-fn pull(moving: &mut Moving<'_>, (glimpse, read_at): (&PullGlimpse, Timestamp)) {
+fn pull(moving: &mut Moving<'_>, glimpse: &PullGlimpse, read_at: Timestamp) {
     let delivery = &mut moving.delivery;
     if delivery.task.pull.as_ref() != Some(&glimpse.pull) {
         if delivery.task.earlier_pull.as_ref() == Some(&glimpse.pull) {
-            earlier_pull(moving, (glimpse, read_at));
+            earlier_pull(moving, glimpse, read_at);
         }
         return;
     }
@@ -172,16 +178,16 @@ fn pull(moving: &mut Moving<'_>, (glimpse, read_at): (&PullGlimpse, Timestamp)) 
 }
 
 /// What the attempt before made was merged by a person, or was not although the issue is closed.
-fn earlier_pull(moving: &mut Moving<'_>, read: (&PullGlimpse, Timestamp)) {
+fn earlier_pull(moving: &mut Moving<'_>, glimpse: &PullGlimpse, read_at: Timestamp) {
     let delivery = &mut moving.delivery;
-    if shows_merge(read.0) {
+    if shows_merge(glimpse) {
         if !has_merged(delivery) {
-            earlier_merged(moving, read.0);
+            earlier_merged(moving, glimpse);
         }
         return;
     }
     delivery.task.earlier_unmerged = match &delivery.trouble {
-        Some(IssueTrouble::Closed { at, .. }) => is_known_since(read, *at),
+        Some(IssueTrouble::Closed { at, .. }) => is_known_since(glimpse, read_at, *at),
         Some(IssueTrouble::Unreadable(_) | IssueTrouble::LeftOpen(_)) | None => false,
     };
 }
@@ -263,8 +269,13 @@ fn parts_read(moving: &mut Moving<'_>, sight: PartsSight) {
 /// Whether there is a session whose job is not over.
 fn has_session(delivery: &Delivery) -> bool {
     match delivery.job_seen().map(|job| &job.work) {
-        Some(Work::Working | Work::Asking | Work::Planned(_) | Work::Resting(_)) => true,
-        Some(Work::Waiting | Work::Ended(_)) | None => false,
+        Some(
+            SessionWork::Working
+            | SessionWork::Asking
+            | SessionWork::Planned(_)
+            | SessionWork::Resting(_),
+        ) => true,
+        Some(SessionWork::Waiting | SessionWork::Ended(_)) | None => false,
     }
 }
 
@@ -314,7 +325,7 @@ fn reviewed(moving: &mut Moving<'_>, sight: &ReviewSight) {
                     moving.delivery.feedback.clone_from(&output.feedback);
                 }
                 let note = Some(output.summary.as_str());
-                moving.judge(output.verdict, &asked.head, (&by, note));
+                moving.judge(output.verdict, &asked.head, &by, note);
             }
             Err(odd) => moving.fail(Fault::MalformedReview, &odd.to_string(), &by),
         },

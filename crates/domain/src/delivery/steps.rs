@@ -1,7 +1,7 @@
 //! Steps that several phases and commands take.
 
 use super::moves::Moving;
-use super::{Actor, Approved, Fault, JobEnd, Work};
+use super::{Actor, Approved, Fault, JobEnd, SessionWork};
 use crate::ids::CommitSha;
 use crate::pull::MergeStyle;
 
@@ -17,7 +17,8 @@ pub(super) fn goes_on(moving: &mut Moving<'_>) -> bool {
 /// The approval of a reviewed head is also the word that its merge waits for.
 pub(super) fn let_go_on(
     moving: &mut Moving<'_>,
-    (head, style): (Option<CommitSha>, &MergeStyle),
+    head: Option<CommitSha>,
+    style: &MergeStyle,
     by: &Actor,
 ) {
     moving.delivery.review.approved = head.map(|head| Approved {
@@ -46,9 +47,9 @@ fn fault(end: &JobEnd) -> Option<(Fault, String)> {
 /// Fails the phase if its session cannot go on.
 pub(super) fn session_failed(moving: &mut Moving<'_>) -> bool {
     let found = match moving.delivery.job_seen().map(|job| &job.work) {
-        Some(Work::Ended(end)) => fault(end),
-        Some(Work::Waiting | Work::Working | Work::Asking) => None,
-        Some(Work::Planned(_) | Work::Resting(_)) | None => None,
+        Some(SessionWork::Ended(end)) => fault(end),
+        Some(SessionWork::Waiting | SessionWork::Working | SessionWork::Asking) => None,
+        Some(SessionWork::Planned(_) | SessionWork::Resting(_)) | None => None,
     };
     if let Some((code, text)) = &found {
         moving.fail(*code, text, &Actor::System);

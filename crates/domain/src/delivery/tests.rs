@@ -61,8 +61,8 @@ pub(crate) fn rules(checkpoints: &[Phase], endpoint: &str, review_by: ReviewBy) 
     }
 }
 
-pub(crate) fn command(id: &str, by: Actor, act: Act) -> Input {
-    Input::Command(Command {
+pub(crate) fn command(id: &str, by: Actor, act: Act) -> DeliveryInput {
+    DeliveryInput::Command(Command {
         id: id.to_owned(),
         by,
         act,
@@ -70,7 +70,7 @@ pub(crate) fn command(id: &str, by: Actor, act: Act) -> Input {
 }
 
 pub(crate) fn verdict(verdict: Verdict, head: char) -> Act {
-    Act::Verdict(Review {
+    Act::Verdict(ReviewResult {
         verdict,
         head: sha(head),
         summary: Some("Looked at it".to_owned()),
@@ -84,7 +84,7 @@ pub(crate) fn session() -> SessionId {
 }
 
 /// What is seen of the present job.
-pub(crate) fn job(delivery: &Delivery, work: Work, pull: Option<PullRef>) -> Input {
+pub(crate) fn job(delivery: &Delivery, work: SessionWork, pull: Option<PullRef>) -> DeliveryInput {
     let task = &delivery.task;
     let glimpse = JobGlimpse {
         job: task
@@ -106,7 +106,7 @@ pub(crate) fn job(delivery: &Delivery, work: Work, pull: Option<PullRef>) -> Inp
         said: None,
         session: Some(session()),
     };
-    Input::Job(Box::new(sight), None)
+    DeliveryInput::Job(Box::new(sight), None)
 }
 
 pub(crate) fn pull(head: char, checks: Checks) -> PullGlimpse {
@@ -161,7 +161,7 @@ impl World {
     }
 
     /// Applies an input, and once more: the second time nothing may follow.
-    pub(crate) fn take(&mut self, input: &Input) -> Result<String, TransitionError> {
+    pub(crate) fn take(&mut self, input: &DeliveryInput) -> Result<String, TransitionError> {
         self.second += 1;
         let now = at(self.second);
         let step = apply(&self.delivery, input, now, &self.rules)?;
@@ -172,7 +172,7 @@ impl World {
         Ok(place(&self.delivery))
     }
 
-    pub(crate) fn sees(&mut self, work: Work, pull: Option<PullRef>) -> String {
+    pub(crate) fn sees(&mut self, work: SessionWork, pull: Option<PullRef>) -> String {
         let input = job(&self.delivery, work, pull);
         self.take(&input).unwrap()
     }
@@ -181,7 +181,7 @@ impl World {
     pub(crate) fn reads_session(&mut self, second: i64) -> String {
         let work = self.delivery.job_seen().unwrap().work.clone();
         let mut input = job(&self.delivery, work, None);
-        if let Input::Job(_, read_at) = &mut input {
+        if let DeliveryInput::Job(_, read_at) = &mut input {
             *read_at = Some(at(second));
         }
         self.take(&input).unwrap()
@@ -189,7 +189,8 @@ impl World {
 
     pub(crate) fn reads(&mut self, glimpse: PullGlimpse) -> String {
         let read_at = at(self.second + 1);
-        self.take(&Input::Pull(Box::new(glimpse), read_at)).unwrap()
+        self.take(&DeliveryInput::Pull(Box::new(glimpse), read_at))
+            .unwrap()
     }
 
     pub(crate) fn orders(&mut self, by: Actor, act: Act) -> Result<String, &'static str> {
@@ -202,8 +203,8 @@ impl World {
         self.orders(kim(), act).unwrap()
     }
 
-    pub(crate) fn resting(&self) -> Work {
-        Work::Resting(Some(at(self.second + 1)))
+    pub(crate) fn resting(&self) -> SessionWork {
+        SessionWork::Resting(Some(at(self.second + 1)))
     }
 
     /// The spans so far.
@@ -226,7 +227,7 @@ impl World {
         if world.delivery.awaits_start() {
             world.kim(Act::Start);
         }
-        world.sees(Work::Planned("p1".parse().unwrap()), None);
+        world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
         if world.delivery.phase == Phase::Plan {
             world.kim(Act::APPROVE);
         }

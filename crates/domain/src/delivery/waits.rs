@@ -7,7 +7,7 @@ use super::history;
 use super::lateness::is_stale;
 use super::reason::waits_for;
 use super::verify::{is_let_go, is_read_again};
-use super::{Delivery, Phase, RunStatus, Work};
+use super::{Delivery, Phase, RunStatus, SessionWork};
 use crate::ids::AgentName;
 use crate::job::{WaitParty, WaitReason, WaitsFor};
 
@@ -101,7 +101,7 @@ fn is_told_by_job(delivery: &Delivery, told: &WaitsFor) -> bool {
 /// Whether its session was not there when its job was last seen.
 fn has_no_session(delivery: &Delivery) -> bool {
     let seen = delivery.job_seen();
-    seen.is_some_and(|job| job.work == Work::Waiting)
+    seen.is_some_and(|job| job.work == SessionWork::Waiting)
 }
 
 /// Whether its session has not taken up yet why its head was sent back.
@@ -109,8 +109,14 @@ fn is_resting_on_sent_back(delivery: &Delivery) -> bool {
     let sent_back = delivery.task.sent_back.as_ref();
     let is_present = sent_back.is_some() && sent_back == delivery.head();
     match delivery.job_seen().map(|job| &job.work) {
-        Some(Work::Resting(since)) => is_present && is_stale(delivery, *since),
-        Some(Work::Waiting | Work::Working | Work::Asking | Work::Planned(_) | Work::Ended(_))
+        Some(SessionWork::Resting(since)) => is_present && is_stale(delivery, *since),
+        Some(
+            SessionWork::Waiting
+            | SessionWork::Working
+            | SessionWork::Asking
+            | SessionWork::Planned(_)
+            | SessionWork::Ended(_),
+        )
         | None => false,
     }
 }
@@ -118,8 +124,14 @@ fn is_resting_on_sent_back(delivery: &Delivery) -> bool {
 /// Whether the plan that its session shows was rejected: the session has yet to take that up.
 fn has_rejected_plan(delivery: &Delivery) -> bool {
     match delivery.job_seen().map(|job| &job.work) {
-        Some(Work::Planned(plan)) => delivery.task.rejected_plan.as_ref() == Some(plan),
-        Some(Work::Waiting | Work::Working | Work::Asking | Work::Resting(_) | Work::Ended(_))
+        Some(SessionWork::Planned(plan)) => delivery.task.rejected_plan.as_ref() == Some(plan),
+        Some(
+            SessionWork::Waiting
+            | SessionWork::Working
+            | SessionWork::Asking
+            | SessionWork::Resting(_)
+            | SessionWork::Ended(_),
+        )
         | None => false,
     }
 }
@@ -153,16 +165,20 @@ fn of_session(delivery: &Delivery, who: WaitParty) -> (WaitParty, WaitReason) {
         return (who, WaitReason::Answered);
     }
     match delivery.job_seen().map(|job| &job.work) {
-        None | Some(Work::Waiting) => (who, WaitReason::Session),
-        Some(Work::Working | Work::Asking | Work::Planned(_)) => (who, WaitReason::Work),
-        Some(Work::Resting(_) | Work::Ended(_)) if delivery.phase == Phase::Plan => {
+        None | Some(SessionWork::Waiting) => (who, WaitReason::Session),
+        Some(SessionWork::Working | SessionWork::Asking | SessionWork::Planned(_)) => {
+            (who, WaitReason::Work)
+        }
+        Some(SessionWork::Resting(_) | SessionWork::Ended(_)) if delivery.phase == Phase::Plan => {
             (who, WaitReason::Work)
         }
         // It has yet to take up what it was told last.
-        Some(Work::Resting(since)) if is_stale(delivery, *since) => (who, WaitReason::Answered),
-        Some(Work::Resting(_) | Work::Ended(_)) if is_made => {
+        Some(SessionWork::Resting(since)) if is_stale(delivery, *since) => {
+            (who, WaitReason::Answered)
+        }
+        Some(SessionWork::Resting(_) | SessionWork::Ended(_)) if is_made => {
             (WaitParty::Gaffer, WaitReason::Reading)
         }
-        Some(Work::Resting(_) | Work::Ended(_)) => (who, WaitReason::Result),
+        Some(SessionWork::Resting(_) | SessionWork::Ended(_)) => (who, WaitReason::Result),
     }
 }

@@ -6,7 +6,7 @@ use super::failure::failed;
 use super::want::{Purpose, Sight, Want, cause};
 use super::{
     Actor, Approved, Asked, Child, ChildState, Closed, Delivery, Deploy, Fault, IssueTrouble,
-    JobGlimpse, Phase, PlanBy, ReviewBy, RunStatus, Work,
+    JobGlimpse, Phase, PlanBy, ReviewBy, RunStatus, SessionWork,
 };
 use crate::event::{Audience, DeliveryAsk};
 use crate::ids::{DeliveryId, EventId, JobId, PullRef};
@@ -99,9 +99,9 @@ fn live<'a>(delivery: &Delivery, sight: &'a Sight) -> Option<&'a JobGlimpse> {
     let is_ours = |job: &&JobGlimpse| Some(&job.job) == delivery.task.job.as_ref();
     let job = sight.job.as_ref().filter(is_ours)?;
     match job.work {
-        Work::Ended(_) => None,
-        Work::Waiting | Work::Working | Work::Asking => Some(job),
-        Work::Planned(_) | Work::Resting(_) => Some(job),
+        SessionWork::Ended(_) => None,
+        SessionWork::Waiting | SessionWork::Working | SessionWork::Asking => Some(job),
+        SessionWork::Planned(_) | SessionWork::Resting(_) => Some(job),
     }
 }
 
@@ -190,7 +190,7 @@ fn say(delivery: &Delivery, seen: &JobGlimpse) -> Option<Want> {
     let is_working = matches!(delivery.phase, Phase::Plan | Phase::Implement);
     let is_open = is_working && delivery.run_status.is_under_way();
     let message = delivery.task.message.as_ref().filter(|_| is_open)?;
-    let is_waiting = seen.work == Work::Waiting;
+    let is_waiting = seen.work == SessionWork::Waiting;
     let text = Some(message.text.clone()).filter(|text| !text.is_empty());
     (!message.is_sent(seen) && !is_waiting).then(|| Want::Say {
         job: seen.job.clone(),
@@ -202,7 +202,7 @@ fn say(delivery: &Delivery, seen: &JobGlimpse) -> Option<Want> {
 
 /// Behind its plan phase, a delivery approves whatever plan its session makes.
 fn approve_plan(delivery: &Delivery, seen: &JobGlimpse) -> Option<Want> {
-    let Work::Planned(plan) = &seen.work else {
+    let SessionWork::Planned(plan) = &seen.work else {
         return None;
     };
     let is_approved = delivery.phase > Phase::Plan && delivery.run_status != RunStatus::Failed;
@@ -224,8 +224,8 @@ fn review(delivery: &Delivery, sight: &Sight) -> Option<Want> {
     let asked = delivery.review.asked.as_ref().filter(|_| is_open)?;
     let (pull, head) = (delivery.task.pull.clone()?, asked.head.clone());
     match asked.by {
-        ReviewBy::Agent => Some(review_of(delivery, (pull, asked), Audience::Agent)),
-        ReviewBy::Human => Some(review_of(delivery, (pull, asked), Audience::Human)),
+        ReviewBy::Agent => Some(review_of(delivery, pull, asked, Audience::Agent)),
+        ReviewBy::Human => Some(review_of(delivery, pull, asked, Audience::Human)),
         ReviewBy::Jules if sight.review_job => Some(Want::ApprovePlan {
             job: asked.job.clone()?,
             plan: sight.review_plan.clone()?,
@@ -240,7 +240,7 @@ fn review(delivery: &Delivery, sight: &Sight) -> Option<Want> {
 }
 
 /// The same head is asked about anew when it is reviewed once more.
-fn review_of(delivery: &Delivery, (pull, asked): (PullRef, &Asked), audience: Audience) -> Want {
+fn review_of(delivery: &Delivery, pull: PullRef, asked: &Asked, audience: Audience) -> Want {
     let whom = match audience {
         Audience::Agent => "agent",
         Audience::Human | Audience::Nobody => "human",

@@ -41,14 +41,14 @@ fn examine_source(
             if let (Some(was), Some(by)) = (facts.number, repository.id)
                 && was != by
             {
-                findings.push(replaced(source, (was, by)));
+                findings.push(replaced(source, was, by));
             }
             findings.extend(in_github(source, repository, kind));
             findings.extend(webhooks::examine(source, repository, installation, folder));
         }
         Some(other) => {
             let kind = installation.github.kept.kind();
-            findings.extend(no_repository((source, facts.number), other, kind));
+            findings.extend(no_repository(source, facts.number, other, kind));
         }
         None => {}
     }
@@ -142,7 +142,8 @@ fn others(connected: &[RepoName]) -> String {
 /// Reports a renamed repository: it keeps its registered name here; another one of that name is never touched.
 fn renamed(
     source: &Source,
-    (to, id): (Option<&str>, Option<RepoId>),
+    to: Option<&str>,
+    id: Option<RepoId>,
     number: Option<RepoId>,
 ) -> Finding {
     // Only a name that is one goes into a command.
@@ -154,27 +155,28 @@ fn renamed(
     let code = match (number, id) {
         (None, _) => Code::RepoMoved,
         (Some(number), Some(id)) if number != id => {
-            return replaced(source, (number, id));
+            return replaced(source, number, id);
         }
         (Some(_), _) => Code::RepoRenamed,
     };
     Finding::new(code, &source.repo, what).with("NEWNAME", name)
 }
 
-fn replaced(source: &Source, (was, by): (RepoId, RepoId)) -> Finding {
+fn replaced(source: &Source, was: RepoId, by: RepoId) -> Finding {
     let what = format!("its number is {by}, and {was} was registered");
     Finding::new(Code::RepoReplaced, &source.repo, what).with("NUMBER", by)
 }
 
 fn no_repository(
-    (source, number): (&Source, Option<RepoId>),
+    source: &Source,
+    number: Option<RepoId>,
     facts: &RepositoryFacts,
     kind: Option<CredentialKind>,
 ) -> Option<Finding> {
     let about = &source.repo;
     Some(match facts {
         RepositoryFacts::Found(_) => return None,
-        RepositoryFacts::Renamed { to, id } => renamed(source, (to.as_deref(), *id), number),
+        RepositoryFacts::Renamed { to, id } => renamed(source, to.as_deref(), *id, number),
         RepositoryFacts::Absent => Finding::new(Code::RepoAbsent, about, "GitHub answers 404"),
         RepositoryFacts::AppNotInstalled => Finding::new(
             Code::AppNotInstalled,

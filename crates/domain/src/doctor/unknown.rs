@@ -96,21 +96,19 @@ fn in_github(source: &Source, repository: &Repository) -> Vec<Finding> {
     .collect();
     // What an App may not read for want of permissions, or such a token of anything, needs no line of its own.
     let told = !repository.lacks(source).is_empty() || forbidden(&repository.checks).is_some();
+    findings.extend(unless(told, about, "its workflows", &repository.workflows));
     findings.extend(unless(
         told,
         about,
-        ("its workflows", &repository.workflows),
-    ));
-    findings.extend(unless(
-        told,
-        about,
-        ("whether it has a label `jules`", &repository.jules_label),
+        "whether it has a label `jules`",
+        &repository.jules_label,
     ));
     if demands(repository).approvals > 0 {
         findings.extend(unless(
             told,
             about,
-            ("who may approve", &repository.reviewers),
+            "who may approve",
+            &repository.reviewers,
         ));
     }
     findings
@@ -125,7 +123,7 @@ fn unknown<T>(about: impl ToString, what: &str, fact: &Fact<T>) -> Option<Findin
 }
 
 /// Reports missing permissions too, unless another finding covers them.
-fn unless<T>(told: bool, about: impl ToString, (what, fact): (&str, &Fact<T>)) -> Option<Finding> {
+fn unless<T>(told: bool, about: impl ToString, what: &str, fact: &Fact<T>) -> Option<Finding> {
     if told {
         unknown(about, what, fact)
     } else {

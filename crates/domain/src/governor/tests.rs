@@ -184,7 +184,7 @@ fn a_slot_that_was_taken_ahead_is_left_to_its_job_for_a_while() {
     );
     // It waits again, for another attempt, and the one before counts.
     let again = Job {
-        phase: Phase::Queued {
+        phase: JobPhase::Queued {
             since: at(9),
             not_before: at(9),
             refusals: 0,

@@ -13,7 +13,8 @@ use crate::step::Step;
 pub(super) fn may_announce(
     step: &mut Step<Job>,
     watch: &mut Watch,
-    (topic, last_words): (AnnouncementTopic, Option<&str>),
+    topic: AnnouncementTopic,
+    last_words: Option<&str>,
     now: Timestamp,
 ) -> bool {
     let most = topic.most();
@@ -21,7 +22,7 @@ pub(super) fn may_announce(
     let before = *count;
     *count = before.saturating_add(1).min(most + 1);
     if before == most {
-        let hushed = hushed(&step.aggregate, watch, (topic, last_words), now);
+        let hushed = hushed(&step.aggregate, watch, topic, last_words, now);
         step.events.push(hushed);
     }
     before < most
@@ -30,7 +31,8 @@ pub(super) fn may_announce(
 fn hushed(
     job: &Job,
     watch: &Watch,
-    (topic, last_words): (AnnouncementTopic, Option<&str>),
+    topic: AnnouncementTopic,
+    last_words: Option<&str>,
     now: Timestamp,
 ) -> Event {
     let last = last_words.map_or(String::new(), |words| format!(" The last one: {words}"));
@@ -51,9 +53,10 @@ fn hushed(
 pub(super) fn announce(
     step: &mut Step<Job>,
     watch: &mut Watch,
-    (topic, event): (AnnouncementTopic, Event),
+    topic: AnnouncementTopic,
+    event: Event,
 ) -> bool {
-    let may = may_announce(step, watch, (topic, None), event.observed_at);
+    let may = may_announce(step, watch, topic, None, event.observed_at);
     if may {
         step.events.push(event);
     }

@@ -1,7 +1,7 @@
 //! Which of a job's events an order answers, and which were answered elsewhere.
 
 use super::watch::{Announcement, Watch};
-use super::{Job, Order, Phase, pending_answer};
+use super::{Job, JobPhase, Order, pending_answer};
 use crate::event::{ErrorCause, Event, Occurrence};
 use crate::ids::EventId;
 
@@ -54,7 +54,8 @@ pub fn cause_asks_for(cause: &ErrorCause) -> &'static [Order] {
 
 /// Whether an event is about the plan that is worked on now: an approval is of no earlier one.
 fn is_present_plan(job: &Job, what: &Occurrence) -> bool {
-    let (Phase::Watching(watch), Occurrence::UnreviewedPlan { plan }) = (&job.phase, what) else {
+    let (JobPhase::Watching(watch), Occurrence::UnreviewedPlan { plan }) = (&job.phase, what)
+    else {
         return false;
     };
     let present = watch.log.plan.as_ref();
@@ -109,15 +110,15 @@ pub fn settles(order: Order, what: &Occurrence) -> bool {
 
 /// The events of a question or a plan that was answered between two states of a job, wherever that was done: it cannot open again.
 pub fn answered_since(before: &Job, after: &Job) -> Vec<EventId> {
-    let Phase::Watching(was) = &before.phase else {
+    let JobPhase::Watching(was) = &before.phase else {
         return Vec::new();
     };
     let is = match &after.phase {
-        Phase::Watching(is) => Some(is),
-        Phase::Queued { .. }
-        | Phase::Creating { .. }
-        | Phase::Proposed { .. }
-        | Phase::Ended(_) => None,
+        JobPhase::Watching(is) => Some(is),
+        JobPhase::Queued { .. }
+        | JobPhase::Creating { .. }
+        | JobPhase::Proposed { .. }
+        | JobPhase::Ended(_) => None,
     };
     let announced: [(Option<&Announcement>, IsOver); 2] = [
         (was.announced.question.as_ref(), is_question_over),

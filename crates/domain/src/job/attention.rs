@@ -28,7 +28,8 @@ struct NewAnnouncement {
 fn announce(
     step: &mut Step<Job>,
     watch: &mut Watch,
-    (kind, news): (&str, NewAnnouncement),
+    kind: &str,
+    news: NewAnnouncement,
     context: &Context<'_>,
 ) -> Announcement {
     let name = format!(
@@ -49,7 +50,7 @@ fn announce(
         suppressed: false,
         sent: Vec::new(),
     };
-    turns::begin(step, watch, (&mut told, &news.what), context);
+    turns::begin(step, watch, &mut told, &news.what, context);
     told
 }
 
@@ -185,7 +186,7 @@ fn ask(
         wordless,
         answer: watch.log.user_at,
     };
-    let told = announce(step, watch, ("question", news), context);
+    let told = announce(step, watch, "question", news, context);
     let event = told.event.clone();
     watch.announced.question = Some(told);
     Attention::Question {
@@ -203,7 +204,7 @@ pub(super) fn plan(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_
     let open = matches!(watch.attention, Attention::Plan { .. });
     watch.attention = match (told, waiting) {
         (Some(told), Some(waiting)) if told.key == waiting.plan.id.as_str() => {
-            shown_again(step, watch, (told, waiting.plan), context)
+            shown_again(step, watch, told, waiting.plan, context)
         }
         (Some(told), Some(waiting))
             if told.lacked(waiting.at, answer)
@@ -232,7 +233,8 @@ pub(super) fn plan(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'_
 fn shown_again(
     step: &mut Step<Job>,
     watch: &mut Watch,
-    (told, plan): (Announcement, Plan),
+    told: Announcement,
+    plan: Plan,
     context: &Context<'_>,
 ) -> Attention {
     if !told.shown && !told.suppressed && context.policy.plan_approval.is_asked() {
@@ -297,7 +299,7 @@ fn present(
         wordless: plan.is_none(),
         answer: watch.log.plan_approved_at,
     };
-    let told = announce(step, watch, ("plan", news), context);
+    let told = announce(step, watch, "plan", news, context);
     let event = told.event.clone();
     watch.announced.plan = Some(told);
     watch.attention = Attention::Plan {

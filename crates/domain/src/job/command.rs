@@ -6,7 +6,7 @@ use super::announcement_counters::AnnouncementCounters;
 use super::due::looked_at;
 use super::observe::newest_pull;
 use super::watch::{Announced, Attention, SessionLog, Watch};
-use super::{EndReason, Ending, Job, Origin, Phase};
+use super::{EndReason, Ending, Job, Origin, JobPhase};
 use crate::effect::{Action, JulesAction, exponential_backoff};
 use crate::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
 use crate::failure::{Failure, FailureClass};
@@ -16,7 +16,7 @@ use crate::ids::{
     RepoName, SessionId,
 };
 use crate::marker::Marker;
-use crate::pipeline::Part;
+use crate::pipeline::PipelinePart;
 use crate::policy::{Terms, Timing};
 use crate::priority::Priority;
 use crate::redact::holds_secret;
@@ -70,7 +70,7 @@ pub struct NewJob {
     /// The delivery that it works for.
     pub delivery: Option<DeliveryId>,
     /// What it does for a pipeline.
-    pub part: Option<Box<Part>>,
+    pub part: Option<Box<PipelinePart>>,
 }
 
 /// A new job, waiting for a slot.
@@ -121,7 +121,7 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
         nudges: 0,
         told_at: None,
         order_log: Vec::new(),
-        phase: Phase::Queued {
+        phase: JobPhase::Queued {
             since: now,
             not_before: now,
             refusals: 0,
@@ -152,21 +152,21 @@ pub fn adopt(new: NewJob, view: &SessionView, now: Timestamp) -> Result<Step<Job
     // It has ended, so it did nothing since, and no silence is counted from here.
     let ended_at = view.updated_at.filter(|_| step.aggregate.collected);
     watch.progress_at = ended_at.map_or(now, |at| at.min(now));
-    step.aggregate.phase = Phase::Watching(Box::new(watch));
+    step.aggregate.phase = JobPhase::Watching(Box::new(watch));
     step.due = looked_at(&step.aggregate, &Timing::default());
     Ok(step)
 }
 
 /// The governor gave the job a slot: its session is to be created.
 pub fn start(job: &Job, now: Timestamp) -> Result<Step<Job>, NotNow> {
-    let Phase::Queued { refusals, .. } = job.phase else {
+    let JobPhase::Queued { refusals, .. } = job.phase else {
         return not_now(
             "not_queued",
             format!("job {} does not wait for a slot", job.id),
         );
     };
     let mut step = Step::unchanged(job.clone());
-    step.aggregate.phase = Phase::Creating {
+    step.aggregate.phase = JobPhase::Creating {
         since: now,
         refusals,
     };
@@ -184,15 +184,15 @@ pub fn created(job: &Job, view: &SessionView, now: Timestamp, timing: &Timing) -
     // Of an attempt that was cancelled and tried again meanwhile.
     let outdated = Marker::find(&view.title).is_some_and(|marker| marker != job.marker());
     match &job.phase {
-        Phase::Creating { .. } if !outdated => {
-            step.aggregate.phase = Phase::Watching(Box::new(watch(view, now)));
+        JobPhase::Creating { .. } if !outdated => {
+            step.aggregate.phase = JobPhase::Watching(Box::new(watch(view, now)));
         }
-        Phase::Watching(current) if current.session == view.id => {}
-        Phase::Creating { .. }
-        | Phase::Watching(_)
-        | Phase::Queued { .. }
-        | Phase::Proposed { .. }
-        | Phase::Ended(_) => {
+        JobPhase::Watching(current) if current.session == view.id => {}
+        JobPhase::Creating { .. }
+        | JobPhase::Watching(_)
+        | JobPhase::Queued { .. }
+        | JobPhase::Proposed { .. }
+        | JobPhase::Ended(_) => {
             step.effects.push(Action::Jules(JulesAction::Archive {
                 session: view.id.clone(),
             }));
@@ -224,7 +224,7 @@ fn watch(view: &SessionView, now: Timestamp) -> Watch {
 /// Its session was certainly not created: later, or never.
 pub fn creation_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
-    let Phase::Creating { refusals, .. } = job.phase else {
+    let JobPhase::Creating { refusals, .. } = job.phase else {
         step.due = looked_at(job, &Timing::default());
         return step;
     };
@@ -241,7 +241,7 @@ pub fn creation_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job
     if later && refusals < REFUSALS_MAX {
         let growing = exponential_backoff(refusals.saturating_add(4), REFUSAL_WAIT_MAX);
         let not_before = plus(now, failure.asked_wait().unwrap_or(growing));
-        step.aggregate.phase = Phase::Queued {
+        step.aggregate.phase = JobPhase::Queued {
             since: now,
             not_before,
             refusals: refusals.saturating_add(1),
@@ -267,7 +267,7 @@ pub fn creation_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job
         seq: None,
         aid: EventContext::default(),
     });
-    step.aggregate.phase = Phase::Ended(Ending {
+    step.aggregate.phase = JobPhase::Ended(Ending {
         at: now,
         session: None,
         pull: None,
@@ -280,7 +280,7 @@ pub fn creation_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job
 /// GitHub's side shows, by enough evidence, that a pull request belongs to the watched session; Jules may list it late or never.
 pub fn linked(job: &Job, session: &SessionId, pull: &PullRef, timing: &Timing) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
-    if let Phase::Watching(watch) = &mut step.aggregate.phase {
+    if let JobPhase::Watching(watch) = &mut step.aggregate.phase {
         let shown = std::slice::from_ref(pull);
         let newest = newest_pull(watch.pull.as_ref(), shown, &job.repo).cloned();
         if watch.session == *session && newest != watch.pull {

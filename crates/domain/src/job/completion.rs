@@ -95,7 +95,7 @@ fn announce(
         context.now,
     );
     let id = completed.id.clone();
-    let told = announcing::announce(step, watch, (AnnouncementTopic::Completed, completed));
+    let told = announcing::announce(step, watch, AnnouncementTopic::Completed, completed);
     watch.announced.completed_event = told.then_some(id);
     watch.announced.completed_at = Some(context.now);
     watch.announced.completed_without_text = word.is_none();

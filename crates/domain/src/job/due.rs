@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::context::Context;
 use super::silence::{silence_deadline, silent_since};
 use super::watch::{Attention, Watch};
-use super::{Job, Phase, completion, turns};
+use super::{Job, JobPhase, completion, turns};
 use crate::policy::Timing;
 use crate::when::plus;
 
@@ -24,7 +24,7 @@ pub const PROPOSED_LOOK: SignedDuration = SignedDuration::from_mins(10);
 /// working session gets slack, so that the row stays where it is.
 pub fn looked_at(job: &Job, timing: &Timing) -> Option<Timestamp> {
     let deadline = deadline(job, timing)?;
-    let Phase::Watching(watch) = &job.phase else {
+    let JobPhase::Watching(watch) = &job.phase else {
         return Some(deadline);
     };
     let is_silence = watch.missing_since.is_none()
@@ -44,11 +44,11 @@ pub fn looked_at(job: &Job, timing: &Timing) -> Option<Timestamp> {
 /// When the job is due whatever Jules shows.
 pub fn deadline(job: &Job, timing: &Timing) -> Option<Timestamp> {
     match &job.phase {
-        Phase::Queued { not_before, .. } => Some(*not_before),
-        Phase::Creating { since, .. } => Some(plus(*since, CREATING_LOOK)),
-        Phase::Ended(_) => None,
-        Phase::Proposed { since, .. } => Some(plus(*since, PROPOSED_LOOK)),
-        Phase::Watching(watch) => Some(watch_deadline(watch, timing)),
+        JobPhase::Queued { not_before, .. } => Some(*not_before),
+        JobPhase::Creating { since, .. } => Some(plus(*since, CREATING_LOOK)),
+        JobPhase::Ended(_) => None,
+        JobPhase::Proposed { since, .. } => Some(plus(*since, PROPOSED_LOOK)),
+        JobPhase::Watching(watch) => Some(watch_deadline(watch, timing)),
     }
 }
 

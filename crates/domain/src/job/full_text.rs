@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::log::{REASON_BYTES_MAX, TEXT_BYTES_MAX};
 use super::watch::Watch;
-use super::{Job, PendingPlan, Phase};
+use super::{Job, JobPhase, PendingPlan};
 use crate::conversation::ConversationCursor;
 use crate::event::{ErrorCause, Occurrence};
 use crate::fence::is_clipped;
@@ -18,7 +18,7 @@ pub(super) fn full_text_url(job: &Job, watch: &Watch, what: &Occurrence) -> Opti
 
 /// The same of a plan with which a session waits.
 pub fn whole_plan_url(job: &Job, plan: &PlanId) -> Option<String> {
-    let Phase::Watching(watch) = &job.phase else {
+    let JobPhase::Watching(watch) = &job.phase else {
         return None;
     };
     Some(address(job, watch, plan_cut_at(watch, plan)?))

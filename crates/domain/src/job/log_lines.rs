@@ -42,7 +42,7 @@ pub fn log_lines(before: Option<&Job>, job: &Job) -> Vec<String> {
 }
 
 fn ended(job: &Job) -> Option<String> {
-    let super::Phase::Ended(ending) = &job.phase else {
+    let super::JobPhase::Ended(ending) = &job.phase else {
         return None;
     };
     Some(match &ending.how {
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use crate::facts::fixture::at;
     use crate::job::tests::watched_job;
-    use crate::job::{Ending, Order, Phase, record_order};
+    use crate::job::{Ending, JobPhase, Order, record_order};
 
     #[test]
     fn each_thing_that_happens_is_told_once() {
@@ -137,7 +137,7 @@ mod tests {
         record_order(&mut answered, Order::Say, "token zai", at(1));
         assert_eq!(log_lines(Some(&watched), &answered), ["said by token zai"]);
         let mut pulled = answered.clone();
-        if let Phase::Watching(watch) = &mut pulled.phase {
+        if let JobPhase::Watching(watch) = &mut pulled.phase {
             watch.pull = Some("acme/shop#7".parse().unwrap());
         }
         assert_eq!(
@@ -146,7 +146,7 @@ mod tests {
         );
         let sha = "a".repeat(40);
         let merged = Job {
-            phase: Phase::Ended(Ending {
+            phase: JobPhase::Ended(Ending {
                 at: at(2),
                 session: Some(session),
                 pull: pulled.pull().cloned(),

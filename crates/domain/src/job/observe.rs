@@ -9,7 +9,7 @@ use super::silence::stuck;
 use super::turns::CONFIRM_WAIT;
 use super::watch::{Attention, Watch};
 use super::{
-    EndReason, Ending, Job, Observation, Phase, attention, completion, log, turns, unreviewed,
+    EndReason, Ending, Job, JobPhase, Observation, attention, completion, log, turns, unreviewed,
 };
 use crate::effect::{Action, JulesAction};
 use crate::event::{Audience, ErrorCause, Occurrence};
@@ -28,7 +28,7 @@ pub fn observe(
     timing: &Timing,
 ) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
-    if let Phase::Watching(watch) = &job.phase {
+    if let JobPhase::Watching(watch) = &job.phase {
         match sight {
             Observation::NotFound => missing(&mut step, watch, now, timing),
             Observation::Seen(snapshot) if snapshot.view.id == watch.session => {
@@ -54,7 +54,7 @@ fn missing(step: &mut Step<Job>, watch: &Watch, now: Timestamp, timing: &Timing)
     watch.not_ahead_of(now);
     let missing_since = *watch.missing_since.get_or_insert(now);
     if now.duration_since(missing_since.max(watch.since)) < timing.not_found_grace {
-        step.aggregate.phase = Phase::Watching(Box::new(watch));
+        step.aggregate.phase = JobPhase::Watching(Box::new(watch));
         return;
     }
     let reason = format!(
@@ -140,7 +140,7 @@ fn seen(step: &mut Step<Job>, before: &Watch, context: &Context<'_>) {
         return end(step, &watch, EndReason::Completed, now);
     }
     reminded(&mut watch, context);
-    step.aggregate.phase = Phase::Watching(Box::new(watch));
+    step.aggregate.phase = JobPhase::Watching(Box::new(watch));
 }
 
 /// The word of approval or of completion may only be late, so a plan that waits in spite of COMPLETED is shown after a moment.
@@ -209,7 +209,7 @@ fn failed(step: &mut Step<Job>, mut watch: Watch, context: &Context<'_>) {
         watch.attention = Attention::Expecting {
             since: watch.state_since,
         };
-        step.aggregate.phase = Phase::Watching(Box::new(watch));
+        step.aggregate.phase = JobPhase::Watching(Box::new(watch));
         return;
     }
     let reason = watch.log.failed.clone();
@@ -249,7 +249,7 @@ pub(super) fn end(step: &mut Step<Job>, watch: &Watch, how: EndReason, now: Time
         how,
         plan_unreviewed: unreviewed::is_unreviewed(watch),
     };
-    step.aggregate.phase = Phase::Ended(ending);
+    step.aggregate.phase = JobPhase::Ended(ending);
     step.follow_ups
         .push(FollowUp::Slots(step.aggregate.account.clone()));
     step.follow_ups

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::watch::{Attention, Watch};
-use super::{Job, Phase};
+use super::{Job, JobPhase};
 use crate::session::Plan;
 
 /// Why a job waits whose plan is to be approved: a code and a sentence.
@@ -15,11 +15,11 @@ pub fn plan_open(since: Timestamp) -> (&'static str, String) {
 /// The plan that an approval of a job is about, and when it was made; none while its steps are not known.
 pub fn plan_to_approve(job: &Job) -> Option<(&Plan, Timestamp)> {
     match &job.phase {
-        Phase::Watching(watch) => shown_plan(watch),
-        Phase::Queued { .. }
-        | Phase::Creating { .. }
-        | Phase::Proposed { .. }
-        | Phase::Ended(_) => None,
+        JobPhase::Watching(watch) => shown_plan(watch),
+        JobPhase::Queued { .. }
+        | JobPhase::Creating { .. }
+        | JobPhase::Proposed { .. }
+        | JobPhase::Ended(_) => None,
     }
 }
 

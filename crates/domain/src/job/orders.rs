@@ -8,7 +8,7 @@ use super::due::looked_at;
 use super::event::event;
 use super::open_plan::shown_plan;
 use super::watch::{Attention, Reply, SentAnswer, Watch};
-use super::{AnnouncementTopic, EndReason, Ending, Job, Phase, retry, turns};
+use super::{AnnouncementTopic, EndReason, Ending, Job, JobPhase, retry, turns};
 use crate::advice::Advice;
 use crate::effect::{Action, CALL_TIMEOUT, Effect, JulesAction};
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
@@ -39,22 +39,22 @@ fn watched<'a>(job: &'a Job, session: Option<&SessionId>) -> Result<&'a Watch, N
         );
     }
     match &job.phase {
-        Phase::Watching(watch) => Ok(watch),
-        Phase::Queued { .. } | Phase::Creating { .. } => not_now(
+        JobPhase::Watching(watch) => Ok(watch),
+        JobPhase::Queued { .. } | JobPhase::Creating { .. } => not_now(
             "no_session_yet",
             format!(
                 "job {} has no session yet: try again once it has started",
                 job.id
             ),
         ),
-        Phase::Proposed { .. } => not_now(
+        JobPhase::Proposed { .. } => not_now(
             "no_session",
             format!(
                 "job {} has no session: Gaffer writes its pull request itself",
                 job.id
             ),
         ),
-        Phase::Ended(ending) => Err(over(job, ending)),
+        JobPhase::Ended(ending) => Err(over(job, ending)),
     }
 }
 
@@ -80,7 +80,7 @@ fn over(job: &Job, ending: &Ending) -> NotNow {
 /// When the job is over without a result of its own.
 pub fn may_merge(job: &Job) -> Result<(), NotNow> {
     match &job.phase {
-        Phase::Ended(ending) => match &ending.how {
+        JobPhase::Ended(ending) => match &ending.how {
             EndReason::Cancelled { .. }
             | EndReason::Left
             | EndReason::Lost
@@ -91,10 +91,10 @@ pub fn may_merge(job: &Job) -> Result<(), NotNow> {
             | EndReason::Completed
             | EndReason::Failed { .. } => Ok(()),
         },
-        Phase::Queued { .. }
-        | Phase::Creating { .. }
-        | Phase::Proposed { .. }
-        | Phase::Watching(_) => Ok(()),
+        JobPhase::Queued { .. }
+        | JobPhase::Creating { .. }
+        | JobPhase::Proposed { .. }
+        | JobPhase::Watching(_) => Ok(()),
     }
 }
 
@@ -128,7 +128,7 @@ pub fn say(
         );
     }
     let watch = watched(job, session)?;
-    refuse_repeated(job, watch, (text, cause))?;
+    refuse_repeated(job, watch, text, cause)?;
     let action = Action::Jules(JulesAction::Say {
         session: watch.session.clone(),
         text: text.to_owned(),
@@ -139,7 +139,7 @@ pub fn say(
 
 /// Refuses a text that was already sent as an answer to the same question: Jules would get it twice. A repeated
 /// request with the same cause is no second answer.
-fn refuse_repeated(job: &Job, watch: &Watch, (text, cause): (&str, &str)) -> Result<(), NotNow> {
+fn refuse_repeated(job: &Job, watch: &Watch, text: &str, cause: &str) -> Result<(), NotNow> {
     let asked = digest(text);
     let same = turns::sent(watch)
         .iter()
@@ -167,7 +167,7 @@ fn refuse_repeated(job: &Job, watch: &Watch, (text, cause): (&str, &str)) -> Res
 
 /// When the answer was accepted that a further message, of the same cause or another, would add to.
 pub fn adds_to(job: &Job, cause: &str) -> Option<Timestamp> {
-    let Phase::Watching(watch) = &job.phase else {
+    let JobPhase::Watching(watch) = &job.phase else {
         return None;
     };
     let is_other =
@@ -179,7 +179,7 @@ pub fn adds_to(job: &Job, cause: &str) -> Option<Timestamp> {
 /// An order is on its way: the next turn in the answer chain waits for its outcome.
 fn ordered(job: &Job, action: Action, now: Timestamp, timing: &Timing) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
-    if let Phase::Watching(watch) = &mut step.aggregate.phase {
+    if let JobPhase::Watching(watch) = &mut step.aggregate.phase {
         turns::answered(watch, &action, now);
     }
     step.effects.push(action);
@@ -190,7 +190,7 @@ fn ordered(job: &Job, action: Action, now: Timestamp, timing: &Timing) -> Step<J
 /// A message was sent: its echo in the log is awaited.
 pub fn said(job: &Job, session: &SessionId, now: Timestamp, timing: &Timing) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
-    if let Phase::Watching(watch) = &mut step.aggregate.phase
+    if let JobPhase::Watching(watch) = &mut step.aggregate.phase
         && watch.session == *session
     {
         // Its echo may have been read before the sending was recorded.
@@ -215,7 +215,8 @@ pub fn approve(
     job: &Job,
     session: Option<&SessionId>,
     read: Option<&PlanId>,
-    (now, timing): (Timestamp, &Timing),
+    now: Timestamp,
+    timing: &Timing,
 ) -> Result<Step<Job>, NotNow> {
     let watch = watched(job, session)?;
     let plan = shown_plan(watch).map(|(plan, _)| plan);
@@ -240,7 +241,7 @@ pub fn approve(
     let action = approval(watch, plan);
     let approved = plan.map(|plan| plan.id.clone());
     let mut step = ordered(job, action, now, timing);
-    if let (Phase::Watching(watch), Some(_)) = (&mut step.aggregate.phase, &approved) {
+    if let (JobPhase::Watching(watch), Some(_)) = (&mut step.aggregate.phase, &approved) {
         watch.announced.approved_plan = approved;
         // A merge may have waited for it.
         step.follow_ups
@@ -254,7 +255,7 @@ pub fn approve(
 pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestamp) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
     step.due = looked_at(job, &Timing::default());
-    let Phase::Watching(watch) = &job.phase else {
+    let JobPhase::Watching(watch) = &job.phase else {
         return step;
     };
     let cause = match &effect.action {
@@ -268,9 +269,9 @@ pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestam
     let mut watch = watch.clone();
     if !turns::unanswered(&mut watch, &effect.action, now) {
         let failed = failed(job, &watch, (cause, effect, failure), now);
-        announce(&mut step, &mut watch, (AnnouncementTopic::Order, failed));
+        announce(&mut step, &mut watch, AnnouncementTopic::Order, failed);
     }
-    step.aggregate.phase = Phase::Watching(watch);
+    step.aggregate.phase = JobPhase::Watching(watch);
     step.due = looked_at(&step.aggregate, &Timing::default());
     step
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{EndReason, Ending, Job, NewJob, Origin, Phase, create, deadline};
+use super::{EndReason, Ending, Job, NewJob, Origin, JobPhase, create, deadline};
 use crate::effect::{Action, PullAction, RepoAction};
 use crate::facts::PullState;
 use crate::failure::Failure;
@@ -28,7 +28,7 @@ pub fn propose(new: NewProposal, now: Timestamp) -> Result<Step<Job>, NotNow> {
     let mut step = create(new.job, now)?;
     let job = &mut step.aggregate;
     job.origin = Origin::Proposed;
-    job.phase = Phase::Proposed {
+    job.phase = JobPhase::Proposed {
         since: now,
         pull: None,
         head: None,
@@ -67,11 +67,11 @@ impl Job {
     /// The commit that Gaffer made for its pull request.
     pub fn committed(&self) -> Option<&CommitSha> {
         match &self.phase {
-            Phase::Proposed { head, .. } => head.as_ref(),
-            Phase::Queued { .. }
-            | Phase::Creating { .. }
-            | Phase::Watching(_)
-            | Phase::Ended(_) => None,
+            JobPhase::Proposed { head, .. } => head.as_ref(),
+            JobPhase::Queued { .. }
+            | JobPhase::Creating { .. }
+            | JobPhase::Watching(_)
+            | JobPhase::Ended(_) => None,
         }
     }
 }
@@ -83,16 +83,16 @@ impl Job {
 pub fn committed(job: &Job, made: &CommitSha) -> Result<Step<Job>, NotNow> {
     let mut step = Step::unchanged(job.clone());
     match &mut step.aggregate.phase {
-        Phase::Proposed {
+        JobPhase::Proposed {
             pull: None, head, ..
         } => {
             head.get_or_insert_with(|| made.clone());
         }
-        Phase::Queued { .. }
-        | Phase::Creating { .. }
-        | Phase::Proposed { .. }
-        | Phase::Watching(_)
-        | Phase::Ended(_) => {
+        JobPhase::Queued { .. }
+        | JobPhase::Creating { .. }
+        | JobPhase::Proposed { .. }
+        | JobPhase::Watching(_)
+        | JobPhase::Ended(_) => {
             let sentence = format!("job {} does not wait for its pull request any more", job.id);
             return Err(NotNow::new("not_proposed", sentence));
         }
@@ -105,31 +105,31 @@ pub fn committed(job: &Job, made: &CommitSha) -> Result<Step<Job>, NotNow> {
 pub fn proposed(job: &Job, opened: Option<(&PullRef, &CommitSha)>, now: Timestamp) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
     match (&job.phase, opened) {
-        (Phase::Proposed { pull: None, .. }, None) => {
+        (JobPhase::Proposed { pull: None, .. }, None) => {
             end(&mut step, None, EndReason::Completed, now);
         }
         (
-            Phase::Proposed {
+            JobPhase::Proposed {
                 since, pull: None, ..
             },
             Some((opened, head)),
         ) => {
-            step.aggregate.phase = Phase::Proposed {
+            step.aggregate.phase = JobPhase::Proposed {
                 since: *since,
                 pull: Some(opened.clone()),
                 head: Some(head.clone()),
             };
             step.follow_ups.push(FollowUp::Pull(opened.clone()));
         }
-        (Phase::Ended(Ending { pull: None, .. }), Some(opened)) => {
-            step.effects.extend(withdrawn(job, opened));
+        (JobPhase::Ended(Ending { pull: None, .. }), Some((opened, head))) => {
+            step.effects.extend(withdrawn(job, opened, head));
         }
         (
-            Phase::Queued { .. }
-            | Phase::Creating { .. }
-            | Phase::Proposed { .. }
-            | Phase::Watching(_)
-            | Phase::Ended(_),
+            JobPhase::Queued { .. }
+            | JobPhase::Creating { .. }
+            | JobPhase::Proposed { .. }
+            | JobPhase::Watching(_)
+            | JobPhase::Ended(_),
             _,
         ) => {}
     }
@@ -138,7 +138,7 @@ pub fn proposed(job: &Job, opened: Option<(&PullRef, &CommitSha)>, now: Timestam
 }
 
 /// A pull request of ours is closed, and its branch goes.
-fn withdrawn(job: &Job, (pull, sha): (&PullRef, &CommitSha)) -> Vec<Action> {
+fn withdrawn(job: &Job, pull: &PullRef, sha: &CommitSha) -> Vec<Action> {
     let pull = pull.clone();
     let close = Action::Pull(PullAction::ClosePull { pull });
     std::iter::once(close).chain(unbranched(job, sha)).collect()
@@ -158,26 +158,26 @@ fn unbranched(job: &Job, sha: &CommitSha) -> Option<Action> {
 /// What Gaffer opened for a job that is cancelled is closed. A branch goes even if nothing was opened from it yet.
 pub(super) fn taken_back(job: &Job) -> Vec<Action> {
     match &job.phase {
-        Phase::Proposed {
+        JobPhase::Proposed {
             pull: Some(pull),
             head: Some(head),
             ..
-        } => withdrawn(job, (pull, head)),
-        Phase::Proposed {
+        } => withdrawn(job, pull, head),
+        JobPhase::Proposed {
             head: Some(head), ..
         } => unbranched(job, head).into_iter().collect(),
-        Phase::Queued { .. }
-        | Phase::Creating { .. }
-        | Phase::Watching(_)
-        | Phase::Proposed { .. }
-        | Phase::Ended(_) => Vec::new(),
+        JobPhase::Queued { .. }
+        | JobPhase::Creating { .. }
+        | JobPhase::Watching(_)
+        | JobPhase::Proposed { .. }
+        | JobPhase::Ended(_) => Vec::new(),
     }
 }
 
 /// Its pull request was certainly not opened, and no retry follows.
 pub fn proposal_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
-    if let Phase::Proposed { pull: None, .. } = job.phase {
+    if let JobPhase::Proposed { pull: None, .. } = job.phase {
         step.effects = taken_back(job);
         let reason = failure.to_string();
         end(&mut step, None, EndReason::Failed { reason }, now);
@@ -190,14 +190,16 @@ pub fn proposal_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job
 pub(super) fn settled(
     mut step: Step<Job>,
     pull: &PullRef,
-    (state, sha): (&PullState, &CommitSha),
+    state: &PullState,
+    sha: &CommitSha,
     now: Timestamp,
 ) -> Step<Job> {
     let is_its_own = match &step.aggregate.phase {
-        Phase::Proposed { pull: known, .. } => known.as_ref().is_none_or(|known| known == pull),
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Watching(_) | Phase::Ended(_) => {
-            false
-        }
+        JobPhase::Proposed { pull: known, .. } => known.as_ref().is_none_or(|known| known == pull),
+        JobPhase::Queued { .. }
+        | JobPhase::Creating { .. }
+        | JobPhase::Watching(_)
+        | JobPhase::Ended(_) => false,
     };
     let how = match state {
         PullState::Merged { .. } if is_its_own => EndReason::Merged { sha: sha.clone() },
@@ -211,7 +213,7 @@ pub(super) fn settled(
 
 pub(super) fn end(step: &mut Step<Job>, pull: Option<PullRef>, how: EndReason, now: Timestamp) {
     step.follow_ups.extend(pull.clone().map(FollowUp::Pull));
-    step.aggregate.phase = Phase::Ended(Ending {
+    step.aggregate.phase = JobPhase::Ended(Ending {
         at: now,
         session: None,
         pull,

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::due::looked_at;
 use super::watch::Watch;
-use super::{Job, Phase};
+use super::{Job, JobPhase};
 use crate::ids::SessionId;
 use crate::policy::Timing;
 use crate::step::Step;
@@ -28,21 +28,22 @@ impl Watch {
 pub fn pushed(
     job: &Job,
     session: &SessionId,
-    (now, timing): (Timestamp, &Timing),
+    now: Timestamp,
+    timing: &Timing,
 ) -> Option<Step<Job>> {
     let mut step = Step::unchanged(job.clone());
     match &mut step.aggregate.phase {
-        Phase::Watching(watch) if watch.session == *session => {
+        JobPhase::Watching(watch) if watch.session == *session => {
             let noted = |at: Timestamp| now.duration_since(at) < NOTED_EVERY;
             if !watch.pushed_at.is_some_and(noted) {
                 watch.pushed_at = Some(now);
             }
         }
-        Phase::Watching(_)
-        | Phase::Queued { .. }
-        | Phase::Creating { .. }
-        | Phase::Proposed { .. }
-        | Phase::Ended(_) => {
+        JobPhase::Watching(_)
+        | JobPhase::Queued { .. }
+        | JobPhase::Creating { .. }
+        | JobPhase::Proposed { .. }
+        | JobPhase::Ended(_) => {
             return None;
         }
     }
@@ -63,7 +64,7 @@ mod tests {
     fn push(job: &Job, session: &str, second: i64) -> Option<Job> {
         let session = session.parse().unwrap();
         let timing = Timing::default();
-        pushed(job, &session, (after(job, second), &timing)).map(|step| {
+        pushed(job, &session, after(job, second), &timing).map(|step| {
             assert!(step.events.is_empty() && step.effects.is_empty());
             assert_eq!(step.due, looked_at(&step.aggregate, &timing));
             step.aggregate
@@ -75,7 +76,7 @@ mod tests {
         let job = watched_job();
         let session = job.session().unwrap().to_string();
         let noted = push(&job, &session, 10).unwrap();
-        let Phase::Watching(watch) = &noted.phase else {
+        let JobPhase::Watching(watch) = &noted.phase else {
             panic!()
         };
         assert_eq!(watch.pushed_at, Some(after(&job, 10)));
@@ -85,7 +86,7 @@ mod tests {
         assert!(!watch.is_pushed(after(&job, 10 + 1_800)));
         let mut same = watch.clone();
         same.pushed_at = None;
-        assert_eq!(Phase::Watching(same), job.phase);
+        assert_eq!(JobPhase::Watching(same), job.phase);
     }
 
     #[test]

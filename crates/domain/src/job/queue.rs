@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use jiff::Timestamp;
 
-use super::{Job, Phase};
+use super::{Job, JobPhase};
 use crate::ids::JobId;
 use crate::priority::{self, Priority};
 
@@ -20,11 +20,11 @@ impl Job {
     /// The priority by which it waits for a slot, while it does.
     pub fn waits_by(&self) -> Option<Priority> {
         match self.phase {
-            Phase::Queued { .. } => Some(self.priority),
-            Phase::Creating { .. }
-            | Phase::Watching(_)
-            | Phase::Proposed { .. }
-            | Phase::Ended(_) => None,
+            JobPhase::Queued { .. } => Some(self.priority),
+            JobPhase::Creating { .. }
+            | JobPhase::Watching(_)
+            | JobPhase::Proposed { .. }
+            | JobPhase::Ended(_) => None,
         }
     }
 }
@@ -32,12 +32,14 @@ impl Job {
 /// A job's place in the queue for a slot of its account; the lowest place goes first.
 pub fn start_place(job: &Job, now: Timestamp) -> (Reverse<u32>, Timestamp, JobId) {
     let (since, refused) = match &job.phase {
-        Phase::Queued {
+        JobPhase::Queued {
             since, refusals, ..
         }
-        | Phase::Creating { since, refusals } => (*since, *refusals > 0),
-        Phase::Watching(_) | Phase::Proposed { .. } | Phase::Ended(_) => (job.created_at, false),
+        | JobPhase::Creating { since, refusals } => (*since, *refusals > 0),
+        JobPhase::Watching(_) | JobPhase::Proposed { .. } | JobPhase::Ended(_) => {
+            (job.created_at, false)
+        }
     };
-    let (rank, since) = priority::start_place((job.priority, refused), since, now);
+    let (rank, since) = priority::start_place(job.priority, refused, since, now);
     (rank, since, job.id.clone())
 }

@@ -7,7 +7,7 @@ use crate::ids::{JobId, SessionId};
 use crate::policy::Timing;
 use crate::step::Step;
 
-use super::{Job, Phase, looked_at};
+use super::{Job, JobPhase, looked_at};
 
 /// What a session with a job's marker is to the job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,12 +39,12 @@ pub fn relation(job: &Job, session: &SessionId, attempt: u32) -> SessionRelation
 }
 
 /// What a session of the job's present attempt is to it, if it is not the one that it has.
-fn relation_in_this_attempt(phase: &Phase) -> SessionRelation {
+fn relation_in_this_attempt(phase: &JobPhase) -> SessionRelation {
     match phase {
-        Phase::Queued { .. } | Phase::Creating { .. } => SessionRelation::Unsettled,
-        Phase::Watching(_) => SessionRelation::Duplicate,
-        Phase::Ended(ending) if ending.session.is_some() => SessionRelation::Duplicate,
-        Phase::Proposed { .. } | Phase::Ended(_) => SessionRelation::Stray,
+        JobPhase::Queued { .. } | JobPhase::Creating { .. } => SessionRelation::Unsettled,
+        JobPhase::Watching(_) => SessionRelation::Duplicate,
+        JobPhase::Ended(ending) if ending.session.is_some() => SessionRelation::Duplicate,
+        JobPhase::Proposed { .. } | JobPhase::Ended(_) => SessionRelation::Stray,
     }
 }
 
@@ -52,7 +52,8 @@ fn relation_in_this_attempt(phase: &Phase) -> SessionRelation {
 /// unless another job adopted it.
 pub fn session_found(
     job: &Job,
-    (session, attempt): (&SessionId, u32),
+    session: &SessionId,
+    attempt: u32,
     owner: Option<&JobId>,
     timing: &Timing,
 ) -> Step<Job> {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{ATTEMPTS_MAX, EndReason, Job, Origin, Phase};
+use super::{ATTEMPTS_MAX, EndReason, Job, JobPhase, Origin};
 use crate::advice::Advice;
 use crate::redact::presentable;
 use crate::refusal::{NotNow, not_now};
@@ -32,7 +32,7 @@ pub fn retry(job: &Job, reason: Option<&str>, now: Timestamp) -> Result<Step<Job
             ),
         );
     }
-    let Phase::Ended(ending) = &job.phase else {
+    let JobPhase::Ended(ending) = &job.phase else {
         let refused = NotNow::new("not_ended", format!("job {} is still under way", job.id));
         return Err(refused.advising(Advice::Cancel.about(&job.id)));
     };
@@ -59,7 +59,7 @@ pub fn retry(job: &Job, reason: Option<&str>, now: Timestamp) -> Result<Step<Job
         ended: presentable(&ended(&ending.how), RETRY_REASON_CHARS_MAX),
         reason: reason.map(|reason| presentable(reason, RETRY_REASON_CHARS_MAX)),
     });
-    step.aggregate.phase = Phase::Queued {
+    step.aggregate.phase = JobPhase::Queued {
         since: now,
         not_before: now,
         refusals: 0,

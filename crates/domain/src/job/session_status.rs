@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::completion::{self, new_word};
 use super::watch::{Attention, Watch};
-use super::{EndReason, Job, Phase};
+use super::{EndReason, Job, JobPhase};
 use crate::ids::SessionId;
 use crate::merge::SessionStatus;
 use crate::policy::Timing;
@@ -23,12 +23,12 @@ pub fn session_status(
         return SessionStatus::Cancelled;
     }
     match &job.phase {
-        Phase::Queued { .. } | Phase::Creating { .. } => SessionStatus::Working,
-        Phase::Watching(watch) if is_resting(watch, timing, now) => SessionStatus::Resting,
-        Phase::Watching(_) => SessionStatus::Working,
+        JobPhase::Queued { .. } | JobPhase::Creating { .. } => SessionStatus::Working,
+        JobPhase::Watching(watch) if is_resting(watch, timing, now) => SessionStatus::Resting,
+        JobPhase::Watching(_) => SessionStatus::Working,
         // No session pushes to what Gaffer wrote itself.
-        Phase::Proposed { .. } => SessionStatus::Resting,
-        Phase::Ended(ending) => match ending.how {
+        JobPhase::Proposed { .. } => SessionStatus::Resting,
+        JobPhase::Ended(ending) => match ending.how {
             EndReason::Merged { .. }
             | EndReason::Woven { .. }
             | EndReason::PullClosed

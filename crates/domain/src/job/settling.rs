@@ -6,7 +6,7 @@ use super::due::looked_at;
 use super::event::event;
 use super::observe::end;
 use super::watch::Watch;
-use super::{EndReason, Job, Phase, completion, proposal};
+use super::{EndReason, Job, JobPhase, completion, proposal};
 use crate::effect::{Action, JulesAction};
 use crate::event::{Audience, ErrorCause, Occurrence};
 use crate::facts::PullState;
@@ -18,13 +18,14 @@ use crate::step::Step;
 pub fn pull_settled(
     job: &Job,
     pull: &PullRef,
-    (state, sha): (&PullState, &CommitSha),
+    state: &PullState,
+    sha: &CommitSha,
     now: Timestamp,
 ) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
     step.due = looked_at(job, &Timing::default());
-    let Phase::Watching(watch) = &job.phase else {
-        return proposal::settled(step, pull, (state, sha), now);
+    let JobPhase::Watching(watch) = &job.phase else {
+        return proposal::settled(step, pull, state, sha, now);
     };
     if watch.pull.as_ref().is_some_and(|known| known != pull) {
         return step;

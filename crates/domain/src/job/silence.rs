@@ -49,7 +49,7 @@ pub(super) fn stuck(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
         Audience::Human
     };
     let stuck = event(&step.aggregate, watch, (&key, what, audience), context.now);
-    announce(step, watch, (AnnouncementTopic::Stuck, stuck));
+    announce(step, watch, AnnouncementTopic::Stuck, stuck);
     // Also when the announcements are used up: the session rests, and merging depends on that.
     watch.announced.stuck_at = Some(context.now);
     watch.announced.stuck_announcements = told + 1;

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::observe::end;
-use super::{EndReason, Ending, Job, Phase, completion, proposal};
+use super::{EndReason, Ending, Job, JobPhase, completion, proposal};
 use crate::effect::{Action, JulesAction};
 use crate::fence::clip;
 use crate::policy::Timing;
@@ -16,9 +16,9 @@ pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> 
     let mut step = Step::unchanged(job.clone());
     let how = EndReason::Cancelled { by: clip(by, 80) };
     match &job.phase {
-        Phase::Ended(_) => return not_now("ended", format!("job {} is over already", job.id)),
-        Phase::Queued { .. } | Phase::Creating { .. } => {
-            step.aggregate.phase = Phase::Ended(Ending {
+        JobPhase::Ended(_) => return not_now("ended", format!("job {} is over already", job.id)),
+        JobPhase::Queued { .. } | JobPhase::Creating { .. } => {
+            step.aggregate.phase = JobPhase::Ended(Ending {
                 at: now,
                 session: None,
                 pull: None,
@@ -27,13 +27,13 @@ pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> 
             });
             step.follow_ups.push(FollowUp::Slots(job.account.clone()));
         }
-        Phase::Watching(watch) => {
+        JobPhase::Watching(watch) => {
             step.effects.push(Action::Jules(JulesAction::Archive {
                 session: watch.session.clone(),
             }));
             end(&mut step, watch, how, now);
         }
-        Phase::Proposed { pull, .. } => {
+        JobPhase::Proposed { pull, .. } => {
             // Gaffer opened it, so Gaffer closes it.
             step.effects.extend(proposal::taken_back(job));
             proposal::end(&mut step, pull.clone(), how, now);
@@ -45,14 +45,14 @@ pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> 
 /// Ends a job that its delivery does not need any more. A session that is finished and made nothing has come to its own end.
 pub fn put_away(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> {
     let finished = match &job.phase {
-        Phase::Watching(watch) => {
+        JobPhase::Watching(watch) => {
             let is_finished = watch.state == SessionState::Completed && watch.pull.is_none();
             is_finished.then_some(watch)
         }
-        Phase::Queued { .. }
-        | Phase::Creating { .. }
-        | Phase::Proposed { .. }
-        | Phase::Ended(_) => None,
+        JobPhase::Queued { .. }
+        | JobPhase::Creating { .. }
+        | JobPhase::Proposed { .. }
+        | JobPhase::Ended(_) => None,
     };
     let Some(watch) = finished else {
         return cancel(job, by, now);
@@ -70,11 +70,11 @@ pub fn put_away(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow
 pub fn leave(job: &Job, now: Timestamp) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
     match &job.phase {
-        Phase::Watching(watch) => end(&mut step, watch, EndReason::Left, now),
-        Phase::Proposed { pull, .. } => {
+        JobPhase::Watching(watch) => end(&mut step, watch, EndReason::Left, now),
+        JobPhase::Proposed { pull, .. } => {
             proposal::end(&mut step, pull.clone(), EndReason::Left, now);
         }
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => {}
+        JobPhase::Queued { .. } | JobPhase::Creating { .. } | JobPhase::Ended(_) => {}
     }
     step
 }
@@ -82,11 +82,11 @@ pub fn leave(job: &Job, now: Timestamp) -> Step<Job> {
 /// Whether the session of a job works, asks, or has to answer a message: left by itself it would keep its slot.
 pub fn is_under_way(job: &Job, timing: &Timing, now: Timestamp) -> bool {
     match &job.phase {
-        Phase::Queued { .. } | Phase::Creating { .. } => true,
-        Phase::Watching(watch) => {
+        JobPhase::Queued { .. } | JobPhase::Creating { .. } => true,
+        JobPhase::Watching(watch) => {
             let returns = watch.unconfirmed_since.is_some() || watch.awaits_return(now, timing);
             returns || !completion::is_over(watch)
         }
-        Phase::Proposed { .. } | Phase::Ended(_) => false,
+        JobPhase::Proposed { .. } | JobPhase::Ended(_) => false,
     }
 }

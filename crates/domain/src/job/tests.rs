@@ -291,7 +291,7 @@ impl Story {
     }
 
     pub(super) fn watch(&self) -> &Watch {
-        let Phase::Watching(watch) = &self.job.phase else {
+        let JobPhase::Watching(watch) = &self.job.phase else {
             panic!("{:?}", self.job.phase);
         };
         watch

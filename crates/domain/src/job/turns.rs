@@ -10,7 +10,7 @@ use super::silence::is_silent;
 use super::watch::{
     Announcement, Attention, Nudged, RepeatedAnnouncement, Reply, SentAnswer, Turn, Watch,
 };
-use super::{AnnouncementTopic, Job, Phase, completion, pause};
+use super::{AnnouncementTopic, Job, JobPhase, completion, pause};
 use crate::effect::{Action, JulesAction};
 use crate::event::{Audience, Occurrence};
 use crate::ids::{EventId, digest};
@@ -49,7 +49,7 @@ pub struct PendingAnswer<'a> {
 
 /// The question or plan that is open.
 pub fn pending_answer(job: &Job) -> Option<PendingAnswer<'_>> {
-    let Phase::Watching(watch) = &job.phase else {
+    let JobPhase::Watching(watch) = &job.phase else {
         return None;
     };
     let told = open(watch)?;
@@ -123,7 +123,8 @@ fn chain(what: &Occurrence, policy: &Policy) -> Vec<Answer> {
 pub(super) fn begin(
     step: &mut Step<Job>,
     watch: &mut Watch,
-    (told, what): (&mut Announcement, &Occurrence),
+    told: &mut Announcement,
+    what: &Occurrence,
     context: &Context<'_>,
 ) {
     let (topic, words) = match what {
@@ -141,7 +142,7 @@ pub(super) fn begin(
     if steps.is_empty() {
         return;
     }
-    if may_announce(step, watch, (topic, words), context.now) {
+    if may_announce(step, watch, topic, words, context.now) {
         pass_on(step, watch, (told, what, 0), context);
     } else {
         told.suppressed = true;

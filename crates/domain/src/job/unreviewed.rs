@@ -8,7 +8,7 @@ use super::attention::audience;
 use super::context::Context;
 use super::event::event;
 use super::watch::{PendingPlan, Watch};
-use super::{AnnouncementTopic, Job, Phase, completion};
+use super::{AnnouncementTopic, Job, JobPhase, completion};
 use crate::event::Occurrence;
 use crate::ids::PlanId;
 use crate::policy::PlanApproval;
@@ -55,16 +55,16 @@ pub(super) fn notice(step: &mut Step<Job>, watch: &mut Watch, context: &Context<
         audience(context.policy),
     );
     let told = event(&step.aggregate, watch, about, context.now);
-    announce(step, watch, (AnnouncementTopic::Plan, told));
+    announce(step, watch, AnnouncementTopic::Plan, told);
 }
 
 /// Whether the pull request of a job comes from work on a plan without an approval. It may not be linked to the job
 /// yet, so COMPLETED without one does not show that the plan waits.
 pub fn has_unreviewed_plan(job: &Job) -> bool {
     match &job.phase {
-        Phase::Watching(watch) => is_unreviewed(watch),
-        Phase::Ended(ending) => ending.plan_unreviewed,
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Proposed { .. } => false,
+        JobPhase::Watching(watch) => is_unreviewed(watch),
+        JobPhase::Ended(ending) => ending.plan_unreviewed,
+        JobPhase::Queued { .. } | JobPhase::Creating { .. } | JobPhase::Proposed { .. } => false,
     }
 }
 

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::silence::{is_halted, is_silent, silence_audience};
 use super::watch::{Attention, Watch};
-use super::{Job, Phase, WaitParty, WaitReason, WaitsFor, completion, turns};
+use super::{Job, JobPhase, WaitParty, WaitReason, WaitsFor, completion, turns};
 use crate::event::Audience;
 use crate::ids::AgentName;
 use crate::merge::Reason;
@@ -27,16 +27,18 @@ impl WaitsFor {
 pub fn waits_for(job: &Job, pull: Option<&Pull>, woken: Option<&AgentName>) -> WaitsFor {
     let pull = pull.map(|pull| (pull, job.is_on_woven()));
     match &job.phase {
-        Phase::Queued { since, .. } => WaitsFor::new(WaitParty::Gaffer, WaitReason::Slot, *since),
-        Phase::Creating { since, .. } => {
+        JobPhase::Queued { since, .. } => {
+            WaitsFor::new(WaitParty::Gaffer, WaitReason::Slot, *since)
+        }
+        JobPhase::Creating { since, .. } => {
             WaitsFor::new(WaitParty::Jules, WaitReason::Session, *since)
         }
-        Phase::Ended(ending) => WaitsFor::new(WaitParty::Nobody, WaitReason::Ended, ending.at),
-        Phase::Proposed { since, .. } => match pull {
-            Some(pull) => pull::waits_for(pull, woken),
+        JobPhase::Ended(ending) => WaitsFor::new(WaitParty::Nobody, WaitReason::Ended, ending.at),
+        JobPhase::Proposed { since, .. } => match pull {
+            Some((pull, on_woven)) => pull::waits_for(pull, on_woven, woken),
             None => WaitsFor::new(WaitParty::Gaffer, WaitReason::Reading, *since),
         },
-        Phase::Watching(watch) => match &watch.attention {
+        JobPhase::Watching(watch) => match &watch.attention {
             // Its delivery approves it, or waits for a person itself.
             Attention::Plan { since, .. } if job.delivery.is_some() => {
                 WaitsFor::new(WaitParty::Gaffer, WaitReason::Plan, *since)
@@ -69,9 +71,9 @@ pub fn job_wait(job: &Job) -> JobWait {
         return JobWait::Delivery;
     }
     let by_pull = match &job.phase {
-        Phase::Watching(watch) => is_told_by_pull(watch),
-        Phase::Proposed { pull, .. } => pull.is_some(),
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Ended(_) => false,
+        JobPhase::Watching(watch) => is_told_by_pull(watch),
+        JobPhase::Proposed { pull, .. } => pull.is_some(),
+        JobPhase::Queued { .. } | JobPhase::Creating { .. } | JobPhase::Ended(_) => false,
     };
     if by_pull {
         return JobWait::Pull;
@@ -113,8 +115,8 @@ fn watched(watch: &Watch, pull: Option<(&Pull, bool)>, woken: Option<&AgentName>
         return WaitsFor::new(WaitParty::Jules, WaitReason::Answered, at);
     }
     match &watch.attention {
-        Attention::Question { since, .. } => asked(watch, (WaitReason::Question, *since), woken),
-        Attention::Plan { since, .. } => asked(watch, (WaitReason::Plan, *since), woken),
+        Attention::Question { since, .. } => asked(watch, WaitReason::Question, *since, woken),
+        Attention::Plan { since, .. } => asked(watch, WaitReason::Plan, *since, woken),
         Attention::Expecting { since } => {
             WaitsFor::new(WaitParty::Jules, WaitReason::Words, *since)
         }
@@ -124,11 +126,7 @@ fn watched(watch: &Watch, pull: Option<(&Pull, bool)>, woken: Option<&AgentName>
 }
 
 /// Whose turn it is to answer.
-fn asked(
-    watch: &Watch,
-    (what, since): (WaitReason, Timestamp),
-    woken: Option<&AgentName>,
-) -> WaitsFor {
+fn asked(watch: &Watch, what: WaitReason, since: Timestamp, woken: Option<&AgentName>) -> WaitsFor {
     let person = WaitsFor::new(WaitParty::Person, what, since);
     match turns::whose(watch) {
         Some(Answerer::Agent) => WaitsFor::woken(woken, what, since),
@@ -144,7 +142,9 @@ fn unasked(watch: &Watch, pull: Option<(&Pull, bool)>, woken: Option<&AgentName>
     let is_over = completion::is_over(watch);
     match (&watch.pull, pull) {
         _ if is_halted(watch) => silent(watch, woken),
-        (Some(_), Some(pull)) if is_over || is_silent(watch) => pull::waits_for(pull, woken),
+        (Some(_), Some((pull, on_woven))) if is_over || is_silent(watch) => {
+            pull::waits_for(pull, on_woven, woken)
+        }
         (Some(_), None) if is_over => {
             WaitsFor::new(WaitParty::Gaffer, WaitReason::Reading, rests_since)
         }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::observe::end;
-use super::{EndReason, Job, NewJob, Origin, Phase, Watch, create, deadline};
+use super::{EndReason, Job, NewJob, Origin, JobPhase, Watch, create, deadline};
 use crate::effect::{Action, JulesAction, PullAction, RepoAction};
 use crate::ids::{CommitSha, PullRef, SprintNumber};
 use crate::policy::Timing;
@@ -13,35 +13,36 @@ use crate::step::{FollowUp, Step};
 /// The job of a sprint's one pull request, with its first weave.
 pub fn integrate(
     new: NewJob,
-    (sprint, weave): (SprintNumber, u32),
+    sprint: SprintNumber,
+    weave: u32,
     now: Timestamp,
 ) -> Result<Step<Job>, NotNow> {
     let mut step = create(new, now)?;
     let job = &mut step.aggregate;
     job.origin = Origin::Proposed;
-    job.phase = Phase::Proposed {
+    job.phase = JobPhase::Proposed {
         since: now,
         pull: None,
         head: None,
     };
-    step.effects.push(asked(job, (sprint, weave)));
+    step.effects.push(asked(job, sprint, weave));
     step.due = deadline(&step.aggregate, &Timing::default());
     step.follow_ups = vec![FollowUp::Job(step.aggregate.id.clone())];
     Ok(step)
 }
 
 /// The same job with another weave. One that is over weaves no more.
-pub fn weave_again(job: &Job, weave: (SprintNumber, u32)) -> Step<Job> {
+pub fn weave_again(job: &Job, sprint: SprintNumber, weave: u32) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
-    if let Phase::Proposed { .. } = job.phase {
-        step.effects.push(asked(job, weave));
+    if let JobPhase::Proposed { .. } = job.phase {
+        step.effects.push(asked(job, sprint, weave));
         step.follow_ups.push(FollowUp::Job(job.id.clone()));
     }
     step.due = deadline(&step.aggregate, &Timing::default());
     step
 }
 
-fn asked(job: &Job, (sprint, weave): (SprintNumber, u32)) -> Action {
+fn asked(job: &Job, sprint: SprintNumber, weave: u32) -> Action {
     Action::Repo(RepoAction::Weave {
         job: job.id.clone(),
         repo: job.repo.clone(),
@@ -53,8 +54,8 @@ fn asked(job: &Job, (sprint, weave): (SprintNumber, u32)) -> Action {
 /// A weave is done. The commit that it pushed, if it did, is the only head that is merged.
 pub fn weave_done(job: &Job, pushed: Option<(&PullRef, &CommitSha)>) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
-    if let (Phase::Proposed { since, .. }, Some((pull, commit))) = (&job.phase, pushed) {
-        step.aggregate.phase = Phase::Proposed {
+    if let (JobPhase::Proposed { since, .. }, Some((pull, commit))) = (&job.phase, pushed) {
+        step.aggregate.phase = JobPhase::Proposed {
             since: *since,
             pull: Some(pull.clone()),
             head: Some(commit.clone()),
@@ -68,7 +69,7 @@ pub fn weave_done(job: &Job, pushed: Option<(&PullRef, &CommitSha)>) -> Step<Job
 /// The pull request that it was woven into is merged: its own is closed with a link to that, and its session archived.
 pub fn woven(job: &Job, into: &PullRef, now: Timestamp) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
-    let Phase::Watching(watch) = &job.phase else {
+    let JobPhase::Watching(watch) = &job.phase else {
         step.due = deadline(job, &Timing::default());
         return step;
     };

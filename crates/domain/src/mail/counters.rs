@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Counts, Letter, Log, MailAction, MailEvent, Message, Order, Page, RefusedOrder, Seal};
+use super::{
+    Counts, Letter, Log, MailAction, MailEvent, MessageOrder, Page, ReceivedMessage, RefusedOrder,
+    Seal,
+};
 use crate::fence::encoded_len;
 use crate::ids::{MailEventId, MessageId, PersonaName};
 
@@ -47,7 +50,7 @@ pub struct Added {
     /// The line of the log.
     pub line: String,
     /// The message.
-    pub message: Message,
+    pub message: ReceivedMessage,
 }
 
 /// There are as many personas as mail can have.
@@ -57,7 +60,7 @@ pub struct TooManyPersonas(pub PersonaName);
 
 impl Counters {
     /// What is counted of a whole log.
-    pub fn of(log: &Log<'_>, (sealed, pages): (u64, u64)) -> Self {
+    pub fn of(log: &Log<'_>, sealed: u64, pages: u64) -> Self {
         Self {
             events: log.lines().len() as u64,
             message: log.next().before(),
@@ -95,7 +98,7 @@ impl Counters {
     pub fn send(&mut self, letter: Letter, stamp: Stamp) -> Result<Added, TooManyPersonas> {
         self.must_take([&letter.from, &letter.to])?;
         let number = self.message.map_or(MessageId::FIRST, MessageId::next);
-        let message = Message::sent((number, stamp.at), &letter);
+        let message = ReceivedMessage::sent(number, stamp.at, &letter);
         self.count(&letter.from, |counts| counts.sent += 1);
         self.count(&letter.to, |counts| counts.take_in(&message));
         self.message = Some(number);
@@ -105,8 +108,8 @@ impl Counters {
     /// Carries an order about a message out; none where things are so already.
     pub fn order(
         &mut self,
-        message: &Message,
-        order: Order,
+        message: &ReceivedMessage,
+        order: MessageOrder,
         stamp: Stamp,
     ) -> Result<Option<Added>, RefusedOrder> {
         let Some(what) = message.ordered(order, stamp.at)? else {
@@ -125,7 +128,7 @@ impl Counters {
         change(self.personas.entry(persona.clone()).or_default());
     }
 
-    fn added(&mut self, message: Message, what: MailAction, stamp: Stamp) -> Added {
+    fn added(&mut self, message: ReceivedMessage, what: MailAction, stamp: Stamp) -> Added {
         self.events += 1;
         let event = MailEvent {
             id: stamp.id,

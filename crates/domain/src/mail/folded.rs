@@ -18,7 +18,7 @@ pub const TAGS_MAX: usize = 20;
     derive(schemars::JsonSchema),
     schemars(rename = "MailMessage")
 )]
-pub struct Message {
+pub struct ReceivedMessage {
     /// Its number.
     pub message_id: MessageId,
     /// When it was sent.
@@ -64,7 +64,7 @@ pub struct Counts {
 
 /// What a persona wants to do with a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Order {
+pub enum MessageOrder {
     /// Mark it read.
     Read,
     /// Put a tag on it.
@@ -101,7 +101,7 @@ pub enum RefusedOrder {
 /// All messages of a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mail {
-    messages: BTreeMap<MessageId, Message>,
+    messages: BTreeMap<MessageId, ReceivedMessage>,
 }
 
 impl Mail {
@@ -110,7 +110,7 @@ impl Mail {
         let mut mail = Self::default();
         for event in events.clone() {
             if let MailAction::Send(letter) = &event.what {
-                let sent = || Message::sent((event.message, event.at), letter);
+                let sent = || ReceivedMessage::sent(event.message, event.at, letter);
                 mail.messages.entry(event.message).or_insert_with(sent);
             }
         }
@@ -123,8 +123,8 @@ impl Mail {
     }
 
     /// What was sent to a persona and is not in the trash, the oldest first.
-    pub fn inbox(&self, persona: &PersonaName, unread_only: bool) -> Vec<&Message> {
-        let wanted = |message: &&Message| {
+    pub fn inbox(&self, persona: &PersonaName, unread_only: bool) -> Vec<&ReceivedMessage> {
+        let wanted = |message: &&ReceivedMessage| {
             let is_there = message.to_persona == *persona && !message.trashed;
             is_there && !(unread_only && message.read_at.is_some())
         };
@@ -132,7 +132,7 @@ impl Mail {
     }
 
     /// What a persona wrote, the oldest first.
-    pub fn sent(&self, persona: &PersonaName) -> Vec<&Message> {
+    pub fn sent(&self, persona: &PersonaName) -> Vec<&ReceivedMessage> {
         let messages = self.messages.values();
         messages
             .filter(|message| message.from_persona == *persona)
@@ -144,7 +144,7 @@ impl Mail {
         &self,
         message: MessageId,
         persona: &PersonaName,
-    ) -> Result<&Message, NoSuchMessage> {
+    ) -> Result<&ReceivedMessage, NoSuchMessage> {
         let found = self.messages.get(&message);
         let theirs = found.filter(|found| found.to_persona == *persona);
         theirs.ok_or_else(|| NoSuchMessage {
@@ -156,15 +156,16 @@ impl Mail {
     /// The event that an order takes; none where things are so already.
     pub fn ordered(
         &self,
-        (message, persona): (MessageId, &PersonaName),
-        order: Order,
+        message: MessageId,
+        persona: &PersonaName,
+        order: MessageOrder,
         now: Timestamp,
     ) -> Result<Option<MailAction>, RefusedOrder> {
         self.message(message, persona)?.ordered(order, now)
     }
 
     /// All messages, in order of their numbers.
-    pub fn messages(&self) -> impl Iterator<Item = &Message> {
+    pub fn messages(&self) -> impl Iterator<Item = &ReceivedMessage> {
         self.messages.values()
     }
 
@@ -183,7 +184,7 @@ impl Mail {
 
 impl Counts {
     /// What its recipient has more with a message.
-    pub(super) fn take_in(&mut self, message: &Message) {
+    pub(super) fn take_in(&mut self, message: &ReceivedMessage) {
         if message.trashed {
             self.trashed += 1;
         } else {
@@ -193,7 +194,7 @@ impl Counts {
     }
 
     /// What its recipient has less without a message that was taken in.
-    pub(super) fn take_out(&mut self, message: &Message) {
+    pub(super) fn take_out(&mut self, message: &ReceivedMessage) {
         if message.trashed {
             self.trashed = self.trashed.saturating_sub(1);
         } else {
@@ -204,31 +205,31 @@ impl Counts {
     }
 }
 
-impl Message {
+impl ReceivedMessage {
     /// The event that an order takes; none where things are so already.
     pub fn ordered(
         &self,
-        order: Order,
+        order: MessageOrder,
         now: Timestamp,
     ) -> Result<Option<MailAction>, RefusedOrder> {
         Ok(match order {
-            Order::Read if self.read_at.is_some() => None,
-            Order::Read => Some(MailAction::Read { at: now }),
-            Order::TagAdd(tag) if self.tags.contains(&tag) => None,
-            Order::TagAdd(_) if self.tags.len() >= TAGS_MAX => {
+            MessageOrder::Read if self.read_at.is_some() => None,
+            MessageOrder::Read => Some(MailAction::Read { at: now }),
+            MessageOrder::TagAdd(tag) if self.tags.contains(&tag) => None,
+            MessageOrder::TagAdd(_) if self.tags.len() >= TAGS_MAX => {
                 return Err(RefusedOrder::Tags(self.message_id));
             }
-            Order::TagAdd(tag) => Some(MailAction::TagAdd(tag)),
-            Order::TagRm(tag) if self.tags.contains(&tag) => Some(MailAction::TagRm(tag)),
-            Order::TagRm(_) => None,
-            Order::Trash if self.trashed => None,
-            Order::Trash => Some(MailAction::Trash),
-            Order::Untrash if self.trashed => Some(MailAction::Untrash),
-            Order::Untrash => None,
+            MessageOrder::TagAdd(tag) => Some(MailAction::TagAdd(tag)),
+            MessageOrder::TagRm(tag) if self.tags.contains(&tag) => Some(MailAction::TagRm(tag)),
+            MessageOrder::TagRm(_) => None,
+            MessageOrder::Trash if self.trashed => None,
+            MessageOrder::Trash => Some(MailAction::Trash),
+            MessageOrder::Untrash if self.trashed => Some(MailAction::Untrash),
+            MessageOrder::Untrash => None,
         })
     }
 
-    pub(super) fn sent((message_id, ts): (MessageId, Timestamp), letter: &Letter) -> Self {
+    pub(super) fn sent(message_id: MessageId, ts: Timestamp, letter: &Letter) -> Self {
         Self {
             message_id,
             ts,

@@ -32,14 +32,14 @@ pub struct Line<'a> {
 
 /// What is wrong with a log, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct LogFault {
     /// The number of the line, from 1; the one after the last for what is missing at the end.
     pub line: usize,
     /// What is wrong.
     pub what: FaultKind,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for LogFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}", self.line, self.what)
     }
@@ -122,7 +122,7 @@ fn numbers(from: MessageId, to: MessageId) -> String {
 pub struct Log<'a> {
     lines: Vec<Line<'a>>,
     rejected: Vec<&'a [u8]>,
-    faults: Vec<Fault>,
+    faults: Vec<LogFault>,
     /// The first and the last of numbers in a row that no line accounts for.
     missing: Vec<(MessageId, MessageId)>,
     next: MessageId,
@@ -172,7 +172,7 @@ impl<'a> Log<'a> {
 
     fn reject(&mut self, line: usize, bytes: &'a [u8], what: FaultKind) {
         self.rejected.push(bytes);
-        self.faults.push(Fault { line, what });
+        self.faults.push(LogFault { line, what });
     }
 
     fn reject_far(&mut self, seal: &Seal) {
@@ -225,7 +225,11 @@ impl<'a> Log<'a> {
             }
             wanted = wanted.max(there.next());
         }
-        let gaps: Vec<Fault> = self.missing.iter().map(|gap| self.gap(*gap)).collect();
+        let gaps: Vec<LogFault> = self
+            .missing
+            .iter()
+            .map(|&(from, to)| self.gap(from, to))
+            .collect();
         self.faults.extend(gaps);
     }
 
@@ -235,23 +239,23 @@ impl<'a> Log<'a> {
         if there < sealed {
             let line = self.lines.last().map_or(1, |line| line.number + 1);
             let what = FaultKind::Short { sealed, there };
-            self.faults.push(Fault { line, what });
+            self.faults.push(LogFault { line, what });
         }
     }
 
     /// A gap is told at the first line that needs what is missing.
-    fn gap(&self, (from, to): (MessageId, MessageId)) -> Fault {
+    fn gap(&self, from: MessageId, to: MessageId) -> LogFault {
         let needs = |line: &&Line<'_>| line.entry.message().is_some_and(|id| id >= from);
         let end = || self.lines.last().map_or(1, |line| line.number + 1);
         let line = self.lines.iter().find(needs);
-        Fault {
+        LogFault {
             line: line.map_or_else(end, |line| line.number),
             what: FaultKind::Gap { from, to },
         }
     }
 
     /// Everything that is wrong, by lines.
-    pub fn faults(&self) -> &[Fault] {
+    pub fn faults(&self) -> &[LogFault] {
         &self.faults
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::line::{Entry, parse};
-use super::log::{Fault, FaultKind, Line, Log, Seal};
+use super::log::{FaultKind, Line, Log, LogFault, Seal};
 use super::page::Page;
 use super::{MailAction, MailEvent};
 use crate::ids::{MailEventId, MessageId};
@@ -66,7 +66,7 @@ fn noted(message: MessageId, at: Timestamp) -> MailEvent {
 }
 
 /// Takes what is sealed, and then what is valid and not sealed.
-pub fn restore(bytes: &[u8], (pages, seal): (&[Page], &Seal), now: Timestamp) -> Mended {
+pub fn restore(bytes: &[u8], pages: &[Page], seal: &Seal, now: Timestamp) -> Mended {
     let sealed = pages.iter().flat_map(Page::lines);
     let sealed: Vec<&[u8]> = sealed.map(|line| line.as_bytes()).collect();
     let known: BTreeSet<&[u8]> = sealed.iter().copied().collect();
@@ -119,7 +119,7 @@ pub fn in_order(text: &str) -> Vec<String> {
 }
 
 /// What a line sends that cannot be sent here: texts of another log were checked by no one.
-fn bad_text(line: &Line<'_>) -> Option<Fault> {
+fn bad_text(line: &Line<'_>) -> Option<LogFault> {
     let Entry::Event(event) = &line.entry else {
         return None;
     };
@@ -127,24 +127,24 @@ fn bad_text(line: &Line<'_>) -> Option<Fault> {
         return None;
     };
     let what = FaultKind::Text(letter.check_texts().err()?);
-    Some(Fault {
+    Some(LogFault {
         line: line.number,
         what,
     })
 }
 
 /// What is wrong with the lines of another log. It may be of a part only, so numbers may be left out.
-fn wrong_in(incoming: &Log<'_>) -> Vec<Fault> {
-    let is_theirs = |fault: &&Fault| !matches!(fault.what, FaultKind::Gap { .. });
+fn wrong_in(incoming: &Log<'_>) -> Vec<LogFault> {
+    let is_theirs = |fault: &&LogFault| !matches!(fault.what, FaultKind::Gap { .. });
     let faults = incoming.faults().iter();
-    let mut wrong: Vec<Fault> = faults.filter(is_theirs).cloned().collect();
+    let mut wrong: Vec<LogFault> = faults.filter(is_theirs).cloned().collect();
     wrong.extend(incoming.lines().iter().filter_map(bad_text));
     wrong.sort_by_key(|fault| fault.line);
     wrong
 }
 
 /// What is wrong with an export in itself, whatever log it is added to.
-pub fn wrong_in_export(export: &[u8]) -> Vec<Fault> {
+pub fn wrong_in_export(export: &[u8]) -> Vec<LogFault> {
     let mut wrong = wrong_in(&Log::read(export, &Seal::default()));
     // Which numbers are too high depends on the log that they are added to.
     wrong.retain(|fault| !matches!(fault.what, FaultKind::Far(_)));
@@ -152,7 +152,7 @@ pub fn wrong_in_export(export: &[u8]) -> Vec<Fault> {
 }
 
 /// What adds those lines of another log that a log lacks; or why they do not fit.
-pub fn imported(bytes: &[u8], other: &[u8], seal: &Seal) -> Result<Imported, Vec<Fault>> {
+pub fn imported(bytes: &[u8], other: &[u8], seal: &Seal) -> Result<Imported, Vec<LogFault>> {
     let log = Log::read(bytes, seal);
     // An export may be of a part of the log only.
     let reached = Seal {

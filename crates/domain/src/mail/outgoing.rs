@@ -142,7 +142,8 @@ impl Outgoing {
 
     fn letter(&self, to: PersonaName) -> Result<Letter, InvalidId> {
         Letter::new(
-            (self.from.clone(), to),
+            self.from.clone(),
+            to,
             self.subject.clone(),
             self.body.clone(),
             self.attachments.clone(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::line::parse;
-use super::log::{Fault, FaultKind, LOST_MAX, Log, Seal};
+use super::log::{FaultKind, LOST_MAX, Log, LogFault, Seal};
 use crate::ids::{MessageId, digest};
 
 /// So many events make a page.
@@ -148,7 +148,7 @@ pub fn unsealed(log: &Log<'_>, pages: &[Page]) -> Vec<String> {
 }
 
 /// Where a log is not as its pages have it.
-pub fn compare(log: &Log<'_>, pages: &[Page]) -> Vec<Fault> {
+pub fn compare(log: &Log<'_>, pages: &[Page]) -> Vec<LogFault> {
     let end = log.lines().last().map_or(1, |line| line.number + 1);
     let there = log.lines().iter().map(|line| (line.entry.id(), line));
     let there: BTreeMap<_, _> = there.collect();
@@ -160,11 +160,11 @@ pub fn compare(log: &Log<'_>, pages: &[Page]) -> Vec<Fault> {
         let id = entry.id().clone();
         match there.get(&id) {
             Some(line) if line.bytes == text.as_bytes() => None,
-            Some(line) => Some(Fault {
+            Some(line) => Some(LogFault {
                 line: line.number,
                 what: FaultKind::Changed { id, page },
             }),
-            None => Some(Fault {
+            None => Some(LogFault {
                 line: end,
                 what: FaultKind::Gone { id, page },
             }),

@@ -118,12 +118,7 @@ fn a_letter_has_at_most_ten_attachments() {
     let letter = |count: usize| {
         let (from, to) = (persona("weaver"), persona("art"));
         let links = vec![link.clone(); count];
-        Letter::new(
-            (from, to),
-            "Hi".parse().unwrap(),
-            "".parse().unwrap(),
-            links,
-        )
+        Letter::new(from, to, "Hi".parse().unwrap(), "".parse().unwrap(), links)
     };
     assert_eq!(letter(10).unwrap().attachments.len(), 10);
     assert_eq!(

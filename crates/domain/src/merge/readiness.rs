@@ -131,8 +131,8 @@ mod tests {
     }
 
     fn is_ready_as(facts: &PullFacts, context: &MergeContext) -> bool {
-        let rules = (&Policy::default(), &Timing::default());
-        is_weavable(&judge(facts, context, rules, at(0)), false)
+        let (policy, timing) = (&Policy::default(), &Timing::default());
+        is_weavable(&judge(facts, context, policy, timing, at(0)), false)
     }
 
     fn context(sprint_gate: Option<SprintGate>) -> MergeContext {

@@ -4,7 +4,7 @@ use super::MAX_ATTEMPTS;
 use super::reason::{MergeInput, MissingChecksCause, Reason};
 use crate::advice::Advice;
 use crate::delivery::Phase;
-use crate::pipeline::{OWN_CHECKS, Part};
+use crate::pipeline::{OWN_CHECKS, PipelinePart};
 
 /// The verdict of a delivery's review is about another head.
 const OTHER_HEAD: &str =
@@ -104,17 +104,17 @@ impl Reason {
     }
 
     /// The same of a job that does this for a pipeline, where other settings decide than those of the source (`Source::for_job`).
-    pub fn sentence_for(&self, part: Option<&Part>) -> String {
-        if *self == Self::NeedsApproval && part.is_some_and(Part::is_mock_code) {
+    pub fn sentence_for(&self, part: Option<&PipelinePart>) -> String {
+        if *self == Self::NeedsApproval && part.is_some_and(PipelinePart::is_mock_code) {
             return MOCK_CODE_NEEDS_APPROVAL.to_owned();
         }
-        if *self == Self::NeedsApproval && part.is_some_and(Part::is_of_weave) {
+        if *self == Self::NeedsApproval && part.is_some_and(PipelinePart::is_of_weave) {
             return WEAVE_NEEDS_APPROVAL.to_owned();
         }
-        if *self == Self::SessionWorking && part.is_some_and(Part::is_of_weave) {
+        if *self == Self::SessionWorking && part.is_some_and(PipelinePart::is_of_weave) {
             return WEAVES.to_owned();
         }
-        if !part.is_some_and(Part::is_of_exchange) {
+        if !part.is_some_and(PipelinePart::is_of_exchange) {
             return self.sentence();
         }
         if let Self::DailyCap {

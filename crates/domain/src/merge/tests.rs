@@ -70,7 +70,8 @@ impl Case {
         judge(
             &self.facts,
             &self.context,
-            (&self.policy, &self.timing),
+            &self.policy,
+            &self.timing,
             self.now,
         )
     }

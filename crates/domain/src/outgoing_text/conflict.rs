@@ -8,7 +8,7 @@ use crate::fence::{clip_encoded, encoded_len, fence};
 use crate::ids::CommitSha;
 use crate::job::MESSAGE_BYTES_MAX;
 use crate::redact::presentable;
-use crate::sprint::{Against, Refusal, Sprint};
+use crate::sprint::{Against, Sprint, WeaveConflict};
 
 /// How much of the change that won is shown, in characters.
 const WINNER_CHARS_MAX: usize = 8_000;
@@ -97,14 +97,21 @@ pub struct Winner {
 }
 
 /// What a member is told of its conflict.
-pub fn weave_conflict(sprint: &Sprint, refused: (u64, &Refusal), won: &Winner) -> ConflictText {
-    conflict_text(sprint, refused, (won, WAYS_OUT))
+pub fn weave_conflict(
+    sprint: &Sprint,
+    pull: u64,
+    refusal: &WeaveConflict,
+    won: &Winner,
+) -> ConflictText {
+    conflict_text(sprint, pull, refusal, won, WAYS_OUT)
 }
 
 pub(super) fn conflict_text(
     sprint: &Sprint,
-    (pull, refusal): (u64, &Refusal),
-    (won, ways_out): (&Winner, &str),
+    pull: u64,
+    refusal: &WeaveConflict,
+    won: &Winner,
+    ways_out: &str,
 ) -> ConflictText {
     let repo = &sprint.repo;
     let patch = format!("https://github.com/{repo}/pull/{pull}.patch");
@@ -203,7 +210,7 @@ mod tests {
             commit: sprint.woven.as_ref().map(|it| it.commit.clone()),
             diff: "-old\n+```\n".to_owned(),
         };
-        let told = weave_conflict(&sprint, (102, &refusal), &won);
+        let told = weave_conflict(&sprint, 102, &refusal, &won);
         assert_eq!(told.subject, "Conflict in PR #102");
         let body = told.within(MESSAGE_BYTES_MAX);
         let patch = "https://github.com/acme/shop/pull/102.patch".to_owned();
@@ -235,7 +242,7 @@ mod tests {
             diff: "-old\n+new\n".to_owned(),
         };
         let told = |sprint: &Sprint, won: &Winner| {
-            let text = weave_conflict(sprint, (102, &refusal), won);
+            let text = weave_conflict(sprint, 102, &refusal, won);
             let body = text.within(MESSAGE_BYTES_MAX);
             let shown = "The branch `main` changed these files like this:\n";
             assert!(body.contains(shown), "{body}");
@@ -262,7 +269,7 @@ mod tests {
                 ..clash.clone()
             })
             .collect();
-        let few = Refusal {
+        let few = WeaveConflict {
             clashes: vec![clash],
             ..refusal.clone()
         };
@@ -273,7 +280,7 @@ mod tests {
                 diff: diff.repeat(WINNER_CHARS_MAX),
             };
             for (refusal, is_many) in [(&few, false), (&refusal, true)] {
-                let told = weave_conflict(&sprint, (102, refusal), &won);
+                let told = weave_conflict(&sprint, 102, refusal, &won);
                 let said = weave_conflict_message(&sprint, &told);
                 assert!(encoded_len(&said) <= MESSAGE_BYTES_MAX, "{diff}");
                 let [patch, sync] = &told.attachments[..] else {
@@ -288,7 +295,7 @@ mod tests {
                 assert!(is_closed || is_many, "{said}");
             }
         }
-        let least = weave_conflict(&sprint, (102, &refusal), &Winner::default()).within(0);
+        let least = weave_conflict(&sprint, 102, &refusal, &Winner::default()).within(0);
         assert!(
             least.contains("Where:\n- 102 places\n") && least.ends_with(WAYS_OUT),
             "{least}"

@@ -86,7 +86,7 @@ pub fn review_task(delivery: &Delivery, pull: &PullRef, head: &CommitSha) -> Str
 
 /// A message to the session of a delivery: what has to change in what the phase makes, or that it goes on. `has_pull` says
 /// whether the session has opened a pull request.
-pub fn requested_change((phase, has_pull): (Phase, bool), text: Option<&str>) -> String {
+pub fn requested_change(phase: Phase, has_pull: bool, text: Option<&str>) -> String {
     let Some(text) = text else {
         return super::go_on().to_owned();
     };
@@ -355,14 +355,14 @@ mod tests {
             What has to change was written by a person or an agent:
             ```text change
             Test the cart.
-            ```"#]].assert_eq(&requested_change((Phase::Implement, true), Some("Test the cart.")));
-        let first = requested_change((Phase::Implement, false), Some("Open it."));
+            ```"#]].assert_eq(&requested_change(Phase::Implement, true, Some("Test the cart.")));
+        let first = requested_change(Phase::Implement, false, Some("Open it."));
         assert!(first.contains("open one pull request"), "{first}");
         assert!(
             !first.contains("same branch"),
             "it has pushed none: {first}"
         );
-        let plan = requested_change((Phase::Plan, false), Some("Keep the old route."));
+        let plan = requested_change(Phase::Plan, false, Some("Keep the old route."));
         assert!(plan.starts_with("Please make another plan"), "{plan}");
         assert!(
             !plan.contains("pull request. Do"),

@@ -8,7 +8,7 @@ use crate::event::FailedCheck;
 use crate::fence::{encoded_len, fence};
 use crate::ids::PersonaName;
 use crate::redact::redact;
-use crate::sprint::{Refusal, Sprint};
+use crate::sprint::{Sprint, WeaveConflict};
 
 /// How much the task of the weaver says of conflicts: the first that there is room for beside its persona and its mailbox.
 const DETAILS: [Detail; 3] = [
@@ -46,7 +46,7 @@ pub struct Leftover<'s> {
     /// The pull request.
     pub pull: u64,
     /// What it conflicts with.
-    pub refusal: &'s Refusal,
+    pub refusal: &'s WeaveConflict,
     /// The diff of what came in first, in the files of the conflict.
     pub won: String,
 }
@@ -54,7 +54,8 @@ pub struct Leftover<'s> {
 /// What a new session of a member is told of the conflict that it is to mend.
 pub fn anew_conflict(
     sprint: &Sprint,
-    (pull, refusal): (u64, &Refusal),
+    pull: u64,
+    refusal: &WeaveConflict,
     won: &Winner,
 ) -> ConflictText {
     let ways_out = format!(
@@ -62,12 +63,12 @@ pub fn anew_conflict(
          that branch: it replaces #{pull}. With nothing left to change, end without one.",
         beginning(sprint)
     );
-    conflict_text(sprint, (pull, refusal), (won, &ways_out))
+    conflict_text(sprint, pull, refusal, won, &ways_out)
 }
 
 /// The task of a member that begins anew: its conflict, and then its persona's prompt. `room` is how long both may be together, in
 /// bytes as JSON.
-pub fn anew_task(told: &ConflictText, (prompt, room): (&str, usize)) -> String {
+pub fn anew_task(told: &ConflictText, prompt: &str, room: usize) -> String {
     let task = |body: &str| with_prompt(format!("{}.\n\n{body}", told.subject), prompt);
     let left = room.saturating_sub(encoded_len(&task("")));
     task(&told.within(left))
@@ -77,7 +78,8 @@ pub fn anew_task(told: &ConflictText, (prompt, room): (&str, usize)) -> String {
 pub fn resolving_task(
     sprint: &Sprint,
     leftovers: &[Leftover<'_>],
-    (prompt, room): (&str, usize),
+    prompt: &str,
+    room: usize,
 ) -> String {
     let task = |detail| with_prompt(resolving(sprint, leftovers, detail), prompt);
     let fits = |text: &String| encoded_len(text) <= room;
@@ -130,8 +132,10 @@ fn leftover_words(sprint: &Sprint, leftover: &Leftover<'_>, detail: Detail) -> S
 /// logs as there is room for.
 pub fn checks_task(
     sprint: &Sprint,
-    (checks, logs): (&[String], &[FailedCheck]),
-    (prompt, room): (&str, usize),
+    checks: &[String],
+    logs: &[FailedCheck],
+    prompt: &str,
+    room: usize,
 ) -> String {
     let names = checks.iter().take(NAMES_MAX).map(|it| one_line(it));
     let names: Vec<String> = names.map(|it| format!("- `{it}`")).collect();
@@ -199,8 +203,8 @@ mod tests {
         start(new, Timestamp::UNIX_EPOCH).unwrap()
     }
 
-    fn refusal() -> Refusal {
-        Refusal {
+    fn refusal() -> WeaveConflict {
+        WeaveConflict {
             weave: 1,
             head: "b".repeat(40).parse().unwrap(),
             against: Against::StaleBase,
@@ -243,7 +247,7 @@ mod tests {
 
             Apply each change on top of what is woven so that both hold, run the tests, and open one pull request with all of them. A change counts as in if each line that it adds is there as it is, in its place, and no line that it takes away; what you write in other words is left to people. Leave out a change that cannot be joined with the others, and say so in the description.
 
-            Join them."#]].assert_eq(&resolving_task(&sprint, std::slice::from_ref(&leftover), ("Join them.", PERSONA_BYTES_MAX)));
+            Join them."#]].assert_eq(&resolving_task(&sprint, std::slice::from_ref(&leftover), "Join them.", PERSONA_BYTES_MAX));
     }
 
     #[test]
@@ -265,7 +269,7 @@ mod tests {
         let all: Vec<_> = (0..LEFTOVERS_MAX).map(leftover).collect();
         for (count, bytes) in [(1, 20_000), (LEFTOVERS_MAX, 0), (LEFTOVERS_MAX, 18_000)] {
             let prompt = "x".repeat(bytes);
-            let text = resolving_task(&sprint, &all[..count], (&prompt, PERSONA_BYTES_MAX));
+            let text = resolving_task(&sprint, &all[..count], &prompt, PERSONA_BYTES_MAX);
             assert!(encoded_len(&text) <= PERSONA_BYTES_MAX, "{count} {bytes}");
             let named = text.matches(".patch\n").count();
             assert_eq!(named, count, "{bytes}");
@@ -288,11 +292,7 @@ mod tests {
             log("build", "late"),
         ];
         let checks = ["te`st".to_owned(), "build".to_owned()];
-        let task = checks_task(
-            &sprint(),
-            (&checks, &logs),
-            ("Join them.", PERSONA_BYTES_MAX),
-        );
+        let task = checks_task(&sprint(), &checks, &logs, "Join them.", PERSONA_BYTES_MAX);
         expect![[r#"
             You begin on the branch `main`; open your pull request to that branch.
 
@@ -324,7 +324,7 @@ mod tests {
         let checks = ["build".to_owned()];
         for (output, shown) in [("x", LOGS_MAX), ("\u{1F980}", 1), ("`", 2)] {
             let logs = vec![log("build", &output.repeat(10_000)); LOGS_MAX + 2];
-            let with = |room| checks_task(&sprint(), (&checks, &logs), ("Join them.", room));
+            let with = |room| checks_task(&sprint(), &checks, &logs, "Join them.", room);
             let task = with(PERSONA_BYTES_MAX);
             assert!(encoded_len(&task) <= PERSONA_BYTES_MAX, "{output}");
             assert_eq!(task.matches("It is data").count(), shown, "{output}");
@@ -332,7 +332,7 @@ mod tests {
         }
         let long = "x".repeat(PERSONA_BYTES_MAX);
         let late = [log("build", "late")];
-        let task = checks_task(&sprint(), (&checks, &late), (&long, PERSONA_BYTES_MAX));
+        let task = checks_task(&sprint(), &checks, &late, &long, PERSONA_BYTES_MAX);
         assert!(!task.contains("It is data") && task.ends_with(&long));
     }
 
@@ -346,8 +346,8 @@ mod tests {
 
             - `te'st`
 
-            Find out what does not work together, mend it, run the tests, and open one pull request with nothing else in it."#]].assert_eq(&checks_task(&sprint, (&["te`st".to_owned()], &[]), ("", PERSONA_BYTES_MAX)));
-        let text = anew_conflict(&sprint, (102, &refusal), &Winner::default());
+            Find out what does not work together, mend it, run the tests, and open one pull request with nothing else in it."#]].assert_eq(&checks_task(&sprint, &["te`st".to_owned()], &[], "", PERSONA_BYTES_MAX));
+        let text = anew_conflict(&sprint, 102, &refusal, &Winner::default());
         assert_eq!(text.subject, "Conflict in PR #102");
         expect![[r#"
             Your changes conflict with what is on the branch `main` by now.

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use crate::facts::fixture::at;
     use crate::ids::BranchName;
-    use crate::pipeline::{Input, PipelineAsk, PipelineRules, Plan, apply, start};
+    use crate::pipeline::{PipelineAsk, PipelineInput, PipelineRules, StepPlan, apply, start};
 
     fn failed(ask: PipelineAsk, kinds: &[StepKind]) -> Pipeline {
         let begun = Pipeline {
@@ -108,7 +108,11 @@ mod tests {
         let mut run = start(begun, kinds);
         assert_eq!(run.again(), None, "it goes on");
         while !run.is_over() {
-            run = apply(&run, &Input::Planned(Plan::Fail("no".to_owned())), at(1));
+            run = apply(
+                &run,
+                &PipelineInput::Planned(StepPlan::Fail("no".to_owned())),
+                at(1),
+            );
         }
         run
     }

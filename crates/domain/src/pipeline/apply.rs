@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::sight::{self, REASON_CHARS_MAX};
 use super::{
-    Exchange, Member, MemberSight, MemberState, Pipeline, PipelineStep, StepKind, StepState,
+    AgentState, Exchange, Member, MemberSight, Pipeline, PipelineStep, StepKind, StepState,
     TreeShas, WAIT_MINUTES,
 };
 use crate::failure::Hindrance;
@@ -25,9 +25,9 @@ const BY_CHARS_MAX: usize = 80;
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Input {
+pub enum PipelineInput {
     /// The step that comes next was planned.
-    Planned(Plan),
+    Planned(StepPlan),
     /// This is how far the jobs of the present step are; nothing of one whose job is not there.
     Seen(Vec<(JobId, Option<MemberSight>)>),
     /// A person called the run off.
@@ -39,7 +39,7 @@ pub enum Input {
 
 /// What a step is going to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Plan {
+pub enum StepPlan {
     /// These agents work. Without any, it is done.
     Run {
         /// The agents, all at work.
@@ -79,15 +79,15 @@ pub fn start(mut pipeline: Pipeline, kinds: &[StepKind]) -> Pipeline {
 }
 
 /// The run after something happened. What comes too late or twice changes nothing.
-pub fn apply(pipeline: &Pipeline, input: &Input, now: Timestamp) -> Pipeline {
+pub fn apply(pipeline: &Pipeline, input: &PipelineInput, now: Timestamp) -> Pipeline {
     let Some(place) = pipeline.current() else {
         return pipeline.clone();
     };
     let mut next = pipeline.clone();
     match input {
-        Input::Planned(plan) => planned(&mut next, place, plan, now),
-        Input::Seen(sights) => seen(&mut next, place, sights, now),
-        Input::Cancelled { by } => {
+        PipelineInput::Planned(plan) => planned(&mut next, place, plan, now),
+        PipelineInput::Seen(sights) => seen(&mut next, place, sights, now),
+        PipelineInput::Cancelled { by } => {
             let reason = format!("{} cancelled the run", clip(by, BY_CHARS_MAX));
             stop(&mut next, place, &reason, now);
         }
@@ -112,7 +112,7 @@ pub fn cancel(pipeline: &Pipeline, by: &str, now: Timestamp) -> Result<Pipeline,
         return Err(NotNow::new("ended", sentence));
     }
     let by = by.to_owned();
-    Ok(apply(pipeline, &Input::Cancelled { by }, now))
+    Ok(apply(pipeline, &PipelineInput::Cancelled { by }, now))
 }
 
 /// The jobs that are no longer awaited, and that nothing comes of: sessions at work, and pull requests of Gaffer's own.
@@ -126,15 +126,15 @@ pub fn given_up(before: &Pipeline, after: &Pipeline) -> Vec<JobId> {
     });
     let given_up = members.filter(|(of_gaffer, before, after)| {
         let was_open = match before.state {
-            MemberState::Working => true,
-            MemberState::Merging => *of_gaffer,
-            MemberState::Merged
-            | MemberState::Nothing
-            | MemberState::Open
-            | MemberState::Failed { .. }
-            | MemberState::Refused { .. } => false,
+            AgentState::Working => true,
+            AgentState::Merging => *of_gaffer,
+            AgentState::Merged
+            | AgentState::Nothing
+            | AgentState::Open
+            | AgentState::Failed { .. }
+            | AgentState::Refused { .. } => false,
         };
-        was_open && matches!(after.state, MemberState::Failed { .. })
+        was_open && matches!(after.state, AgentState::Failed { .. })
     });
     given_up.map(|(_, _, after)| after.job.clone()).collect()
 }
@@ -223,12 +223,12 @@ pub fn late_at(pipeline: &Pipeline, since: Timestamp) -> Timestamp {
     plus(since, wait)
 }
 
-fn planned(pipeline: &mut Pipeline, place: usize, plan: &Plan, now: Timestamp) {
+fn planned(pipeline: &mut Pipeline, place: usize, plan: &StepPlan, now: Timestamp) {
     if pipeline.steps[place].state != StepState::Pending {
         return;
     }
     match plan {
-        Plan::Run {
+        StepPlan::Run {
             members,
             trees,
             range,
@@ -244,18 +244,18 @@ fn planned(pipeline: &mut Pipeline, place: usize, plan: &Plan, now: Timestamp) {
                 false => StepState::Running { since: now },
             };
         }
-        Plan::Done { note } => {
+        StepPlan::Done { note } => {
             let step = &mut pipeline.steps[place];
             step.state = StepState::Done { at: now };
             step.note = presentable(note, REASON_CHARS_MAX);
         }
-        Plan::Skip(reason) => {
+        StepPlan::Skip(reason) => {
             pipeline.steps[place].state = StepState::Skipped {
                 at: now,
                 reason: presentable(reason, REASON_CHARS_MAX),
             };
         }
-        Plan::Fail(reason) => fail(pipeline, place, reason, now),
+        StepPlan::Fail(reason) => fail(pipeline, place, reason, now),
     }
 }
 
@@ -283,11 +283,11 @@ fn seen(
         let red: &[String] = found.map_or(&[], |sight| sight.red.as_slice());
         // A person may take as long as they need, and waits for green checks themselves.
         let by_person = is_human && red.is_empty();
-        let was_merging = member.state == MemberState::Merging;
+        let was_merging = member.state == AgentState::Merging;
         if let Some(sight) = found {
             member.state = sight.state.clone();
         }
-        let is_merging = member.state == MemberState::Merging;
+        let is_merging = member.state == AgentState::Merging;
         // Checks of what no session made may be run again, and without the bootstrap there is nothing to go on with.
         if is_merging && !red.is_empty() && !of_gaffer {
             // One that was seen at work until now is read again at once: given up then, it is left to people.
@@ -313,7 +313,7 @@ fn seen(
     if step.members.iter().all(|member| member.state.is_over()) {
         return end_step(pipeline, place, now);
     }
-    let works = |member: &Member| member.state == MemberState::Working;
+    let works = |member: &Member| member.state == AgentState::Working;
     pipeline.steps[place].state = match pipeline.steps[place].members.iter().any(works) {
         true => StepState::Running { since },
         false => StepState::WaitingMerge { since },
@@ -321,17 +321,17 @@ fn seen(
 }
 
 /// What there is to say about a member when the time is over; none if it is through, or waits for a person.
-fn late(state: &MemberState, by_person: bool, is_red: bool) -> Option<String> {
+fn late(state: &AgentState, by_person: bool, is_red: bool) -> Option<String> {
     match state {
-        MemberState::Merged
-        | MemberState::Nothing
-        | MemberState::Open
-        | MemberState::Refused { .. } => None,
-        MemberState::Merging if by_person => None,
-        MemberState::Merging if is_red => Some(" (its checks failed)".to_owned()),
-        MemberState::Working | MemberState::Merging => Some(String::new()),
+        AgentState::Merged
+        | AgentState::Nothing
+        | AgentState::Open
+        | AgentState::Refused { .. } => None,
+        AgentState::Merging if by_person => None,
+        AgentState::Merging if is_red => Some(" (its checks failed)".to_owned()),
+        AgentState::Working | AgentState::Merging => Some(String::new()),
         // The run itself may have cancelled it, and died before it wrote that down.
-        MemberState::Failed { reason } => Some(format!(" ({reason})")),
+        AgentState::Failed { reason } => Some(format!(" ({reason})")),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::layer::Layer;
 
 /// What a job does for a pipeline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct PipelinePart {
     /// The run that asked for it; none for what a requirement asks for later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<PipelineId>,
@@ -140,7 +140,7 @@ impl Recipe {
     }
 }
 
-impl Part {
+impl PipelinePart {
     /// The layer of an agent; none for a pull request of Gaffer's own.
     pub fn layer(&self) -> Option<Layer> {
         match &self.work {

@@ -301,7 +301,7 @@ impl Requirement {
     ///
     /// # Errors
     /// While it is being implemented, or another job removes them.
-    pub fn removed(&self, (job, by): (&JobId, &str), now: Timestamp) -> Result<Self, NotNow> {
+    pub fn removed(&self, job: &JobId, by: &str, now: Timestamp) -> Result<Self, NotNow> {
         let id = &self.reference.id;
         let refused = |code, why: &str| Err(NotNow::new(code, format!("requirement {id} {why}")));
         match &self.state {

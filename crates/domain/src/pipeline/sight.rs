@@ -1,8 +1,8 @@
 //! What a run can see of a job and its pull request.
 
-use super::MemberState;
+use super::AgentState;
 use crate::event::ErrorCause;
-use crate::job::{EndReason, Job, Phase};
+use crate::job::{EndReason, Job, JobPhase};
 use crate::pull::{Alarm, Pull};
 use crate::redact::{clause, presentable};
 use crate::sprint::failed_checks;
@@ -14,7 +14,7 @@ pub(super) const REASON_CHARS_MAX: usize = 300;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemberSight {
     /// How far it is.
-    pub state: MemberState,
+    pub state: AgentState,
     /// The checks of its pull request that failed and are not repaired, as [`unrepaired`] has them, with what those of our own found.
     pub red: Vec<String>,
 }
@@ -65,15 +65,15 @@ pub(super) fn red(pull: &Pull) -> Vec<String> {
 }
 
 /// How far a job is, as its run sees it.
-pub fn sight(job: &Job) -> MemberState {
+pub fn sight(job: &Job) -> AgentState {
     match &job.phase {
-        Phase::Queued { .. } | Phase::Creating { .. } => MemberState::Working,
-        Phase::Watching(watch) if watch.pull.is_none() => MemberState::Working,
-        Phase::Proposed { pull: None, .. } => MemberState::Working,
+        JobPhase::Queued { .. } | JobPhase::Creating { .. } => AgentState::Working,
+        JobPhase::Watching(watch) if watch.pull.is_none() => AgentState::Working,
+        JobPhase::Proposed { pull: None, .. } => AgentState::Working,
         // Code that was made up is never merged, so its merge is not awaited.
-        Phase::Proposed { .. } if is_mock_code(job) => MemberState::Open,
-        Phase::Watching(_) | Phase::Proposed { .. } => MemberState::Merging,
-        Phase::Ended(ending) => ended(&ending.how),
+        JobPhase::Proposed { .. } if is_mock_code(job) => AgentState::Open,
+        JobPhase::Watching(_) | JobPhase::Proposed { .. } => AgentState::Merging,
+        JobPhase::Ended(ending) => ended(&ending.how),
     }
 }
 
@@ -82,23 +82,23 @@ fn is_mock_code(job: &Job) -> bool {
 }
 
 /// A member whose job can never be made.
-pub fn refused(reason: &str) -> MemberState {
-    MemberState::Refused {
+pub fn refused(reason: &str) -> AgentState {
+    AgentState::Refused {
         reason: presentable(reason, REASON_CHARS_MAX),
     }
 }
 
 /// A member that came to no end of its own.
-pub(super) fn failed(reason: &str) -> MemberState {
-    MemberState::Failed {
+pub(super) fn failed(reason: &str) -> AgentState {
+    AgentState::Failed {
         reason: presentable(clause(reason), REASON_CHARS_MAX),
     }
 }
 
-fn ended(how: &EndReason) -> MemberState {
+fn ended(how: &EndReason) -> AgentState {
     let reason = match how {
-        EndReason::Merged { .. } => return MemberState::Merged,
-        EndReason::Completed => return MemberState::Nothing,
+        EndReason::Merged { .. } => return AgentState::Merged,
+        EndReason::Completed => return AgentState::Nothing,
         EndReason::Woven { into } => format!("it is part of {into}"),
         EndReason::PullClosed => "its pull request was closed without a merge".to_owned(),
         EndReason::Lost => "its session disappeared".to_owned(),

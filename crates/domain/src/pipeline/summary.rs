@@ -1,6 +1,6 @@
 //! Up to which commit the code of a repository is summed up, as its runs know it.
 
-use super::{MemberState, Pipeline, PipelineStep, StepKind};
+use super::{AgentState, Pipeline, PipelineStep, StepKind};
 use crate::ids::CommitSha;
 use crate::layer::Layer;
 
@@ -9,7 +9,7 @@ impl Pipeline {
     /// One that had nothing to report has looked at it too, and what a trial run makes up is no look.
     pub fn summed_up_to(&self) -> Option<&CommitSha> {
         let has_ended =
-            |state: &MemberState| [MemberState::Merged, MemberState::Nothing].contains(state);
+            |state: &AgentState| [AgentState::Merged, AgentState::Nothing].contains(state);
         let is_through = |step: &&PipelineStep| {
             let mut members = step.members.iter();
             step.kind == StepKind::Layer(Layer::Narrator)

@@ -46,13 +46,13 @@ fn member(number: u32) -> Member {
         stream: StreamName::default(),
         requirement: None,
         job: job(number),
-        state: MemberState::Working,
+        state: AgentState::Working,
         note: String::new(),
     }
 }
 
-fn run(numbers: &[u32]) -> Input {
-    Input::Planned(Plan::Run {
+fn run(numbers: &[u32]) -> PipelineInput {
+    PipelineInput::Planned(StepPlan::Run {
         members: numbers.iter().copied().map(member).collect(),
         trees: None,
         range: String::new(),
@@ -60,9 +60,9 @@ fn run(numbers: &[u32]) -> Input {
     })
 }
 
-fn seen(sights: &[(u32, MemberState)]) -> Input {
+fn seen(sights: &[(u32, AgentState)]) -> PipelineInput {
     let sights = sights.iter().cloned();
-    Input::Seen(
+    PipelineInput::Seen(
         sights
             .map(|(number, state)| {
                 let red = Vec::new();
@@ -72,8 +72,8 @@ fn seen(sights: &[(u32, MemberState)]) -> Input {
     )
 }
 
-fn failed() -> MemberState {
-    MemberState::Failed {
+fn failed() -> AgentState {
+    AgentState::Failed {
         reason: "it failed: no".to_owned(),
     }
 }
@@ -92,7 +92,7 @@ fn words(pipeline: &Pipeline) -> String {
 }
 
 /// Plays inputs a second apart.
-fn play(mut pipeline: Pipeline, inputs: &[Input]) -> Pipeline {
+fn play(mut pipeline: Pipeline, inputs: &[PipelineInput]) -> Pipeline {
     for (input, second) in inputs.iter().zip(1..) {
         pipeline = apply(&pipeline, input, at(second));
     }
@@ -144,7 +144,7 @@ fn the_next_step_begins_when_the_last_agent_is_through() {
         Exchange::Auto,
         &[StepKind::Bootstrap, OBSERVERS, StepKind::Requirements],
     );
-    let through = play(begun, &[run(&[1]), seen(&[(1, MemberState::Merged)])]);
+    let through = play(begun, &[run(&[1]), seen(&[(1, AgentState::Merged)])]);
     assert_eq!(
         words(&through),
         "bootstrap done, observers pending, requirements pending"
@@ -153,16 +153,16 @@ fn the_next_step_begins_when_the_last_agent_is_through() {
         through,
         &[
             run(&[2, 3]),
-            seen(&[(2, MemberState::Merging), (3, MemberState::Working)]),
+            seen(&[(2, AgentState::Merging), (3, AgentState::Working)]),
         ],
     );
     assert_eq!(
         words(&half),
         "bootstrap done, observers running, requirements pending"
     );
-    let waits = apply(&half, &seen(&[(3, MemberState::Nothing)]), at(9));
+    let waits = apply(&half, &seen(&[(3, AgentState::Nothing)]), at(9));
     assert_eq!(waits.word(), "waiting_merge");
-    let done = apply(&waits, &seen(&[(2, MemberState::Merged)]), at(10));
+    let done = apply(&waits, &seen(&[(2, AgentState::Merged)]), at(10));
     assert_eq!(
         words(&done),
         "bootstrap done, observers done, requirements pending"
@@ -180,7 +180,7 @@ fn one_agents_failure_stops_no_other_and_a_layers_failure_no_other_layer() {
         run(&[1]),
         seen(&[(1, failed())]),
         run(&[2, 3]),
-        seen(&[(2, failed()), (3, MemberState::Merged)]),
+        seen(&[(2, failed()), (3, AgentState::Merged)]),
     ];
     let over = play(begun, &inputs);
     assert_eq!(
@@ -195,7 +195,7 @@ fn nothing_is_done_without_the_worker_branch() {
     let begun = pipeline(Exchange::Auto, &[StepKind::Bootstrap, NARRATOR]);
     let over = apply(
         &begun,
-        &Input::Planned(Plan::Fail("no such branch".to_owned())),
+        &PipelineInput::Planned(StepPlan::Fail("no such branch".to_owned())),
         at(1),
     );
     assert_eq!(
@@ -213,23 +213,23 @@ fn a_step_is_waited_for_no_longer_than_the_settings_say() {
     ] {
         let begun = apply(&pipeline(exchange, &[NARRATOR]), &run(&[1]), at(1));
         let early: Timestamp = late - SignedDuration::from_secs(1);
-        let early = apply(&begun, &seen(&[(1, MemberState::Merging)]), early);
+        let early = apply(&begun, &seen(&[(1, AgentState::Merging)]), early);
         assert_eq!(early.word(), "waiting_merge");
         assert_eq!(due(&early, late - SignedDuration::from_secs(1)), Some(late));
-        let over = apply(&early, &seen(&[(1, MemberState::Merging)]), late);
+        let over = apply(&early, &seen(&[(1, AgentState::Merging)]), late);
         assert_eq!(over.word(), word, "{exchange:?}");
     }
     let begun = apply(&pipeline(Exchange::Human, &[NARRATOR]), &run(&[1]), at(1));
-    let late_pull = apply(&begun, &seen(&[(1, MemberState::Merging)]), late);
+    let late_pull = apply(&begun, &seen(&[(1, AgentState::Merging)]), late);
     assert_eq!(given_up(&begun, &late_pull), [], "people decide about it");
-    let over = apply(&begun, &Input::Seen(vec![(job(1), None)]), late);
+    let over = apply(&begun, &PipelineInput::Seen(vec![(job(1), None)]), late);
     assert_eq!(given_up(&begun, &over), [job(1)]);
     assert_eq!(given_up(&over, &over), []);
-    let cancelled = MemberState::Failed {
+    let cancelled = AgentState::Failed {
         reason: "pipeline x cancelled it".to_owned(),
     };
     let died = apply(&begun, &seen(&[(1, cancelled)]), late);
-    let MemberState::Failed { reason } = &died.steps[0].members[0].state else {
+    let AgentState::Failed { reason } = &died.steps[0].members[0].state else {
         panic!("{died:?}");
     };
     assert_eq!(
@@ -241,20 +241,20 @@ fn a_step_is_waited_for_no_longer_than_the_settings_say() {
         &run(&[1]),
         at(1),
     );
-    let open = apply(&own, &seen(&[(1, MemberState::Merging)]), at(2));
-    let over = apply(&open, &seen(&[(1, MemberState::Merging)]), late);
+    let open = apply(&own, &seen(&[(1, AgentState::Merging)]), at(2));
+    let over = apply(&open, &seen(&[(1, AgentState::Merging)]), late);
     assert_eq!(given_up(&open, &over), [job(1)]);
     let held = held(&open, 0, late);
-    let goes_on = apply(&held, &seen(&[(1, MemberState::Merging)]), late);
+    let goes_on = apply(&held, &seen(&[(1, AgentState::Merging)]), late);
     assert_eq!(goes_on.word(), "waiting_merge");
     assert_eq!(
         words(&over),
         "bootstrap failed (it was not through within 30 min)"
     );
-    let closed = MemberState::Failed {
+    let closed = AgentState::Failed {
         reason: "closed by a person".to_owned(),
     };
-    let waits = apply(&begun, &seen(&[(1, MemberState::Merging)]), at(2));
+    let waits = apply(&begun, &seen(&[(1, AgentState::Merging)]), at(2));
     let over = apply(&waits, &seen(&[(1, closed)]), late);
     assert_eq!(words(&over), "narrator failed (closed by a person)");
 }
@@ -281,7 +281,7 @@ fn a_step_is_planned_once() {
         &[run(&[1]), run(&[2])],
     );
     assert_eq!(begun.steps[0].members, [member(1)]);
-    let skipped = Input::Planned(Plan::Skip("nothing changed".to_owned()));
+    let skipped = PipelineInput::Planned(StepPlan::Skip("nothing changed".to_owned()));
     assert_eq!(apply(&begun, &skipped, at(4)), begun);
 }
 
@@ -409,7 +409,7 @@ fn a_requirement_takes_what_is_not_refused_in_its_state() {
     assert_eq!(taken(&gone), [""; 0]);
     let merged = begun.delivered(&RequirementOutcome::Merged, at(2));
     assert_eq!(taken(&merged), ["remove"]);
-    let removing = ready.removed((&job(1), "ann"), at(1)).unwrap();
+    let removing = ready.removed(&job(1), "ann", at(1)).unwrap();
     assert_eq!(taken(&removing), [""; 0]);
     let reason = "its session disappeared".to_owned();
     let unplanned = requirement(RequirementState::Unplanned { reason });
@@ -461,15 +461,15 @@ fn a_requirement_without_a_file_takes_no_start_and_a_start_in_vain_is_no_attempt
 #[test]
 fn a_requirement_whose_files_are_being_removed_is_not_implemented() {
     let ready = requirement(RequirementState::Ready);
-    let removing = ready.removed((&job(1), "agent bot"), at(1)).unwrap();
+    let removing = ready.removed(&job(1), "agent bot", at(1)).unwrap();
     assert_eq!(removing.state.job(), Some(&job(1)));
     let early = removing.start(false, at(2)).unwrap_err();
     assert_eq!(early.code, "taken");
     assert!(early.sentence.contains("as agent bot asked"), "{early:?}");
     assert_eq!(removing.seen(found(false), at(2)), removing);
-    let again = removing.removed((&job(1), "agent bot"), at(2));
+    let again = removing.removed(&job(1), "agent bot", at(2));
     assert_eq!(again, Ok(removing.clone()));
-    let other = removing.removed((&job(2), "ann"), at(2)).unwrap_err();
+    let other = removing.removed(&job(2), "ann", at(2)).unwrap_err();
     assert_eq!(other.code, "tidying");
     let kept = removing.tidied(false, at(3));
     assert_eq!(kept.state, RequirementState::Ready, "it is wanted again");
@@ -491,7 +491,7 @@ fn a_removal_that_is_called_off_leaves_a_requirement_as_it_was() {
         RequirementState::Failed { reason: reason() },
     ] {
         let known = requirement(state.clone());
-        let removing = known.removed((&job(2), "ann"), at(1)).unwrap();
+        let removing = known.removed(&job(2), "ann", at(1)).unwrap();
         assert_eq!(removing.state.word(), "removing");
         let kept = removing.tidied(false, at(2));
         assert_eq!(kept.state, state);
@@ -504,7 +504,7 @@ fn a_removal_that_is_called_off_leaves_a_requirement_as_it_was() {
 fn a_requirement_that_is_implemented_has_its_files_removed_once() {
     let ready = requirement(RequirementState::Ready);
     let ask =
-        |known: &Requirement, number, seconds| known.removed((&job(number), "ann"), at(seconds));
+        |known: &Requirement, number, seconds| known.removed(&job(number), "ann", at(seconds));
     let begun = ready.start(true, at(1)).unwrap();
     let taken = ask(&begun, 1, 2).unwrap_err();
     assert_eq!(taken.code, "taken");
@@ -552,7 +552,11 @@ fn who_is_waited_for_at_the_job_of_a_requirement_is_told_with_its_pull_request()
 fn a_step_that_is_done_without_agents_keeps_what_there_is_to_say() {
     let begun = pipeline(Exchange::Human, &[StepKind::Requirements]);
     let note = "one file cannot be read".to_owned();
-    let over = apply(&begun, &Input::Planned(Plan::Done { note }), at(1));
+    let over = apply(
+        &begun,
+        &PipelineInput::Planned(StepPlan::Done { note }),
+        at(1),
+    );
     assert!(over.is_over());
     let step = &over.steps[0];
     assert_eq!(

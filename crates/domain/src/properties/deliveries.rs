@@ -4,9 +4,10 @@ use super::*;
 use crate::delivery::tests::{World, command, job, new_delivery, pull_ref};
 use crate::delivery::{
     Act, Actor, Checkpoints, CheckpointsBy, Checks, ChildState, Closed, CommandKind, Delivery,
-    Endpoint, Executor, Input, IssueSight, IssueState, JobEnd, Observe, Part, PartsSight, Phase,
-    PlanBy, ProviderReport, PullEnd, Review, ReviewBy, ReviewSight, ReviewState, Rules, RunResult,
-    RunStatus, SPANS_MAX, Sight, Verdict as Judged, Work, apply, create, due, gate, legal, wants,
+    DeliveryInput, Endpoint, Executor, IssueSight, IssueState, JobEnd, Observe, Part, PartsSight,
+    Phase, PlanBy, ProviderReport, PullEnd, ReviewBy, ReviewResult, ReviewSight, ReviewState,
+    Rules, RunResult, RunStatus, SPANS_MAX, SessionWork, Sight, Verdict, apply, create, due, gate,
+    legal, wants,
 };
 
 mod happenings;
@@ -16,20 +17,25 @@ use happenings::{DeliveryHappening, after_the_last_round, happening, rules};
 use live_jobs::LiveJobs;
 
 /// What comes in when something happens now.
-fn input(delivery: &Delivery, happening: &DeliveryHappening, n: usize, now: Timestamp) -> Input {
+fn input(
+    delivery: &Delivery,
+    happening: &DeliveryHappening,
+    n: usize,
+    now: Timestamp,
+) -> DeliveryInput {
     match happening {
         DeliveryHappening::Ordered(by, act) => {
             command(&format!("happening {n}"), by.clone(), act.clone())
         }
         DeliveryHappening::Job(work, has_pull, elsewhere) => {
             let mut seen = job(delivery, work.clone(), has_pull.then(pull_ref));
-            if let Input::Job(sight, _) = &mut seen {
+            if let DeliveryInput::Job(sight, _) = &mut seen {
                 sight.glimpse.approved_elsewhere = *elsewhere;
             }
             seen
         }
-        DeliveryHappening::Pull(glimpse) => Input::Pull(glimpse.clone(), now),
-        DeliveryHappening::Issue(state) => Input::Issue(IssueSight {
+        DeliveryHappening::Pull(glimpse) => DeliveryInput::Pull(glimpse.clone(), now),
+        DeliveryHappening::Issue(state) => DeliveryInput::Issue(IssueSight {
             read_at: now,
             state: state.clone(),
         }),
@@ -37,7 +43,7 @@ fn input(delivery: &Delivery, happening: &DeliveryHappening, n: usize, now: Time
             let asked = delivery.review.asked.as_ref();
             let job = asked.and_then(|asked| asked.job.clone());
             let job = job.unwrap_or_else(|| crate::ids::JobId::from_ulid(ulid::Ulid(3)));
-            Input::Review(ReviewSight {
+            DeliveryInput::Review(ReviewSight {
                 job,
                 session: None,
                 state: state.clone(),
@@ -46,16 +52,18 @@ fn input(delivery: &Delivery, happening: &DeliveryHappening, n: usize, now: Time
         DeliveryHappening::Child(place, state) => {
             let child = delivery.children.get(*place);
             let id = child.map_or(delivery.id.clone(), |child| child.id.clone());
-            Input::Child(id, *state)
+            DeliveryInput::Child(id, *state)
         }
-        DeliveryHappening::Parts(is_any_merged, is_known) => Input::Parts(PartsSight {
+        DeliveryHappening::Parts(is_any_merged, is_known) => DeliveryInput::Parts(PartsSight {
             is_any_merged: *is_any_merged,
             read_at: is_known.then_some(now),
         }),
-        DeliveryHappening::AskedFor(why) => Input::AskedFor(why.clone()),
-        DeliveryHappening::Provider(phase, report) => Input::Provider(*phase, report.clone()),
-        DeliveryHappening::Cancelled => Input::Cancelled(Actor::person("kim")),
-        DeliveryHappening::Deadline => Input::Deadline,
+        DeliveryHappening::AskedFor(why) => DeliveryInput::AskedFor(why.clone()),
+        DeliveryHappening::Provider(phase, report) => {
+            DeliveryInput::Provider(*phase, report.clone())
+        }
+        DeliveryHappening::Cancelled => DeliveryInput::Cancelled(Actor::person("kim")),
+        DeliveryHappening::Deadline => DeliveryInput::Deadline,
     }
 }
 
@@ -86,12 +94,12 @@ fn check_spans(before: &Delivery, after: &Delivery) {
 }
 
 /// Whether a person sends a change back by it, which no number of rounds limits.
-fn is_sent_back_by_person(input: &Input) -> bool {
-    let Input::Command(command) = input else {
+fn is_sent_back_by_person(input: &DeliveryInput) -> bool {
+    let DeliveryInput::Command(command) = input else {
         return false;
     };
     let sends_back = match &command.act {
-        Act::Verdict(review) => review.verdict == Judged::NotPass,
+        Act::Verdict(review) => review.verdict == Verdict::NotPass,
         Act::Retry { reason } => reason.is_some(),
         Act::Start
         | Act::Approve { .. }
@@ -109,7 +117,7 @@ fn is_sent_back_by_person(input: &Input) -> bool {
 
 /// The counters that limit loops do, and at most one run is under way. A round begins at a time, and beyond the allowed
 /// ones only by a person's word.
-fn check_bounds(before: &Delivery, after: &Delivery, (rules, input): (&Rules, &Input)) {
+fn check_bounds(before: &Delivery, after: &Delivery, (rules, input): (&Rules, &DeliveryInput)) {
     let begins = after.review_round != before.review_round;
     assert!(!begins || after.review_round == before.review_round + 1);
     let is_beyond = begins && after.review_round > rules.review_rounds;
@@ -127,7 +135,7 @@ fn check_bounds(before: &Delivery, after: &Delivery, (rules, input): (&Rules, &I
 }
 
 /// Phases follow the table: onwards by one, back to plan or implement, to verify by a merge, and to the end.
-fn check_moves(before: &Delivery, after: &Delivery, input: &Input) {
+fn check_moves(before: &Delivery, after: &Delivery, input: &DeliveryInput) {
     let from = before.phase_runs.len() - 1;
     for pair in after.phase_runs[from..].windows(2) {
         let (a, b) = (&pair[0], &pair[1]);
@@ -147,11 +155,11 @@ fn check_moves(before: &Delivery, after: &Delivery, input: &Input) {
         {
             assert_eq!(
                 (a.run_status, a.verdict),
-                (RunStatus::Succeeded, Some(Judged::Pass))
+                (RunStatus::Succeeded, Some(Verdict::Pass))
             );
         }
         let is_failed = a.run_status == RunStatus::Failed;
-        let is_ordered = matches!(input, Input::Command(_));
+        let is_ordered = matches!(input, DeliveryInput::Command(_));
         assert!(!is_failed || is_ordered || closed || merged, "{a:?} {b:?}");
     }
 }
@@ -183,7 +191,7 @@ fn check_terminal(before: &Delivery, after: &Delivery) {
 fn is_empty(text: &Act) -> bool {
     match text {
         Act::Reject { reason } => is_blank(reason),
-        Act::Verdict(review) => review.verdict == Judged::NotPass && review.feedback.is_none(),
+        Act::Verdict(review) => review.verdict == Verdict::NotPass && review.feedback.is_none(),
         Act::Split { children } => children.is_empty(),
         Act::Approve { head, .. } | Act::Merge { head, .. } => head.is_some(),
         Act::Edit(changes) => changes.summary.as_deref().is_some_and(is_blank),
@@ -201,9 +209,9 @@ fn is_blank(text: &str) -> bool {
 }
 
 /// Whether it went on from where something was refused: refused once more, that is about where it is now.
-fn is_refused_elsewhere(before: &Delivery, after: &Delivery, input: &Input) -> bool {
+fn is_refused_elsewhere(before: &Delivery, after: &Delivery, input: &DeliveryInput) -> bool {
     let has_moved = after.phase_runs.len() > before.phase_runs.len();
-    has_moved && matches!(input, Input::AskedFor(Some(_)))
+    has_moved && matches!(input, DeliveryInput::AskedFor(Some(_)))
 }
 
 /// For what an order is refused that is legal.
@@ -277,7 +285,7 @@ fn used_up() -> World {
         review_rounds: 0,
         ..crate::delivery::tests::rules(&[Phase::Review], "verify", ReviewBy::Agent)
     });
-    let not_pass = crate::delivery::tests::verdict(Judged::NotPass, 'a');
+    let not_pass = crate::delivery::tests::verdict(Verdict::NotPass, 'a');
     let answer = world.orders(Actor::agent("zai"), not_pass);
     assert_eq!(answer, Ok("review/failed".to_owned()));
     world

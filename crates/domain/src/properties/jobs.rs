@@ -4,7 +4,7 @@ use super::*;
 use crate::effect::{Action, JulesAction};
 use crate::event::{Audience, Event};
 use crate::job::{
-    ATTEMPTS_MAX, AnnouncementTopic, Attention, Job, NUDGES_MAX, NewJob, Observation, Phase,
+    ATTEMPTS_MAX, AnnouncementTopic, Attention, Job, JobPhase, NUDGES_MAX, NewJob, Observation,
     REFUSALS_MAX, Snapshot, approve, cancel, create, created, creation_failed, linked, observe,
     order_failed, pull_settled, retry, said, say, session_found, start,
 };
@@ -198,15 +198,15 @@ fn happen(
         JobHappening::CreationFailed(failure) => creation_failed(job, failure, now),
         JobHappening::Twin(n, attempt) => {
             let session = SESSIONS[*n].parse().unwrap();
-            session_found(job, (&session, *attempt), None, timing)
+            session_found(job, &session, *attempt, None, timing)
         }
         JobHappening::Say => say(job, None, ("hello", "c1"), (now, timing)).ok()?,
         JobHappening::Said => said(job, &session, now, timing),
-        JobHappening::Approve => approve(job, None, None, (now, timing)).ok()?,
+        JobHappening::Approve => approve(job, None, None, now, timing).ok()?,
         JobHappening::Cancel => cancel(job, "me", now).ok()?,
         JobHappening::Retry => retry(job, None, now).ok()?,
         JobHappening::Linked(pull) => linked(job, &session, pull, timing),
-        JobHappening::PullSettled(pull, state) => pull_settled(job, pull, (state, &sha('a')), now),
+        JobHappening::PullSettled(pull, state) => pull_settled(job, pull, state, &sha('a'), now),
     })
 }
 
@@ -215,7 +215,7 @@ fn check(before: &Job, step: &Step<Job>, happening: &JobHappening) {
     let after = &step.aggregate;
     assert_eq!(step.due.is_none(), after.is_ended());
     assert!(after.attempt <= ATTEMPTS_MAX);
-    if let Phase::Queued { refusals, .. } = after.phase {
+    if let JobPhase::Queued { refusals, .. } = after.phase {
         assert!(refusals <= REFUSALS_MAX);
     }
     if before.is_ended() && !matches!(happening, JobHappening::Retry) {
@@ -227,7 +227,7 @@ fn check(before: &Job, step: &Step<Job>, happening: &JobHappening) {
                 .all(|effect| matches!(effect, Action::Jules(JulesAction::Archive { .. })))
         );
     }
-    if let (Some(known), Phase::Watching(watch)) = (before.pull(), &after.phase) {
+    if let (Some(known), JobPhase::Watching(watch)) = (before.pull(), &after.phase) {
         let kept = watch
             .pull
             .as_ref()
@@ -249,7 +249,7 @@ fn check_stuck(step: &Step<Job>, sight: &Observation, policy: &Policy) {
     let told = step.events.iter().any(|event| event.what.name() == "stuck");
     let read = matches!(sight, Observation::Seen(snapshot) if snapshot.activities.is_some());
     assert!(!told || read);
-    if let (true, Phase::Watching(watch)) = (told, &step.aggregate.phase) {
+    if let (true, JobPhase::Watching(watch)) = (told, &step.aggregate.phase) {
         match &watch.attention {
             Attention::None | Attention::Answered { .. } => {}
             Attention::Plan { .. } => assert_eq!(policy.plan_approval, PlanApproval::Auto),
@@ -327,7 +327,7 @@ proptest! {
         let (mut job, mut now, mut events, mut nudges) = (crate::job::tests::watched_job(), at(0), Vec::new(), 0);
         for (n, (state, kind, order, seconds)) in moments.into_iter().enumerate() {
             now = crate::when::plus(now, SignedDuration::from_secs(seconds));
-            let (Phase::Watching(watch), Some(session)) = (&job.phase, job.session()) else { break };
+            let (JobPhase::Watching(watch), Some(session)) = (&job.phase, job.session()) else { break };
             let id = format!("a{n}").parse().unwrap();
             let activity = Activity { id, at: now, originator: Originator::System, kind };
             let (mut view, activities) = (bare_view(session.as_str()), Some(vec![activity]));

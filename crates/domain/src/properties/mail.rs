@@ -7,8 +7,8 @@ use serde_json::Map;
 use super::*;
 use crate::ids::MessageId;
 use crate::mail::{
-    Counters, Entry, Letter, Log, Mail, MailAction, MailEvent, Message, Order, Seal, Stamp, parse,
-    rebuild,
+    Counters, Entry, Letter, Log, Mail, MailAction, MailEvent, MessageOrder, ReceivedMessage, Seal,
+    Stamp, parse, rebuild,
 };
 
 const PERSONAS: [&str; 3] = ["art", "artisan", "weaver"];
@@ -27,14 +27,14 @@ fn happening(number: u8, seconds: i64) -> MailAction {
 }
 
 /// What is asked for about a message that is there, by number.
-fn order(number: u8) -> Order {
+fn order(number: u8) -> MessageOrder {
     let tag = TAGS[usize::from(number) % 2].parse().unwrap();
     match number % 5 {
-        0 => Order::Read,
-        1 => Order::TagAdd(tag),
-        2 => Order::TagRm(tag),
-        3 => Order::Trash,
-        _ => Order::Untrash,
+        0 => MessageOrder::Read,
+        1 => MessageOrder::TagAdd(tag),
+        2 => MessageOrder::TagRm(tag),
+        3 => MessageOrder::Trash,
+        _ => MessageOrder::Untrash,
     }
 }
 
@@ -106,7 +106,7 @@ proptest! {
         asks in proptest::collection::vec((any::<u8>(), any::<u8>()), 1..40)
     ) {
         let mut counters = Counters::default();
-        let mut rows: BTreeMap<MessageId, Message> = BTreeMap::new();
+        let mut rows: BTreeMap<MessageId, ReceivedMessage> = BTreeMap::new();
         let mut log = String::new();
         for ((about, what), turn) in asks.into_iter().zip(0i64..) {
             let actor = "weaver".to_owned();
@@ -123,8 +123,8 @@ proptest! {
         }
         let log = Log::read(log.as_bytes(), &counters.seal());
         prop_assert_eq!(log.faults(), &[]);
-        prop_assert_eq!(&counters, &Counters::of(&log, (0, 0)));
-        let folded: Vec<Message> = log.mail().messages().cloned().collect();
+        prop_assert_eq!(&counters, &Counters::of(&log, 0, 0));
+        let folded: Vec<ReceivedMessage> = log.mail().messages().cloned().collect();
         prop_assert_eq!(folded, rows.into_values().collect::<Vec<_>>());
     }
 

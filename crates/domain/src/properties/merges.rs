@@ -213,7 +213,7 @@ proptest! {
         now in prop_oneof![8 => Just(at(5)), 1 => time()],
     ) {
         facts.read_at = read_at;
-        let judgement = judge(&facts, &context, (&policy, &timing), now);
+        let judgement = judge(&facts, &context, &policy, &timing, now);
         let may = may_merge(&facts, &context, (&policy, &timing), now);
         prop_assert_eq!(matches!(judgement, Judgement::Merge { .. }), may, "{:?}", judgement);
         match judgement {

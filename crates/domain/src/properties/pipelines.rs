@@ -5,10 +5,10 @@ use crate::failure::Hindrance;
 use crate::ids::{BranchName, JobId, StreamName};
 use crate::layer::Layer;
 use crate::pipeline::{
-    Exchange, FoundRequirement, Input, Member, MemberSight, MemberState, Pipeline, PipelineAsk,
-    PipelineRules, Plan, Requirement, RequirementAsk, RequirementOutcome, RequirementRef,
-    RequirementState, StepKind, StepState, apply, due, ended, given_up, held, hindered, refused,
-    start,
+    AgentState, Exchange, FoundRequirement, Member, MemberSight, Pipeline, PipelineAsk,
+    PipelineInput, PipelineRules, Requirement, RequirementAsk, RequirementOutcome, RequirementRef,
+    RequirementState, StepKind, StepPlan, StepState, apply, due, ended, given_up, held, hindered,
+    refused, start,
 };
 
 type Sights = Vec<(JobId, Option<MemberSight>)>;
@@ -16,7 +16,7 @@ type Sights = Vec<(JobId, Option<MemberSight>)>;
 /// What happens to a run.
 #[derive(Debug, Clone)]
 enum PipelineHappening {
-    Given(Input),
+    Given(PipelineInput),
     /// Its source is paused.
     Held,
     /// A call failed that its present step needs; none if it does not need one any more.
@@ -36,21 +36,21 @@ fn member(number: u32) -> Member {
         stream: StreamName::default(),
         requirement: None,
         job: job(number),
-        state: MemberState::Working,
+        state: AgentState::Working,
         note: String::new(),
     }
 }
 
-fn member_state() -> impl Strategy<Value = MemberState> {
-    let failed = MemberState::Failed {
+fn member_state() -> impl Strategy<Value = AgentState> {
+    let failed = AgentState::Failed {
         reason: "no disk".to_owned(),
     };
     proptest::sample::select(vec![
-        MemberState::Working,
-        MemberState::Merging,
-        MemberState::Merged,
-        MemberState::Nothing,
-        MemberState::Open,
+        AgentState::Working,
+        AgentState::Merging,
+        AgentState::Merged,
+        AgentState::Nothing,
+        AgentState::Open,
         failed,
         refused("the worker branch is protected"),
     ])
@@ -65,11 +65,11 @@ fn sights() -> impl Strategy<Value = Sights> {
     proptest::collection::vec(sight, 0..6)
 }
 
-fn plan() -> impl Strategy<Value = Plan> {
+fn plan() -> impl Strategy<Value = StepPlan> {
     let minutes = prop_oneof![8 => 1u32..120, 1 => Just(0u32), 1 => Just(u32::MAX)];
     let jobs = proptest::collection::btree_set(0u32..6, 0..4);
     let run = (jobs, proptest::option::of(minutes));
-    let run = run.prop_map(|(jobs, wait_minutes)| Plan::Run {
+    let run = run.prop_map(|(jobs, wait_minutes)| StepPlan::Run {
         members: jobs.into_iter().map(member).collect(),
         trees: None,
         range: String::new(),
@@ -77,19 +77,19 @@ fn plan() -> impl Strategy<Value = Plan> {
     });
     prop_oneof![
         6 => run,
-        1 => Just(Plan::Done { note: "one file cannot be read".to_owned() }),
-        1 => Just(Plan::Skip("there is nothing to do".to_owned())),
-        1 => Just(Plan::Fail("there is no such branch".to_owned())),
+        1 => Just(StepPlan::Done { note: "one file cannot be read".to_owned() }),
+        1 => Just(StepPlan::Skip("there is nothing to do".to_owned())),
+        1 => Just(StepPlan::Fail("there is no such branch".to_owned())),
     ]
 }
 
 fn happening() -> impl Strategy<Value = PipelineHappening> {
-    let off = Input::Cancelled {
+    let off = PipelineInput::Cancelled {
         by: "kim".to_owned(),
     };
     prop_oneof![
-        8 => plan().prop_map(|plan| PipelineHappening::Given(Input::Planned(plan))),
-        16 => sights().prop_map(|seen| PipelineHappening::Given(Input::Seen(seen))),
+        8 => plan().prop_map(|plan| PipelineHappening::Given(PipelineInput::Planned(plan))),
+        16 => sights().prop_map(|seen| PipelineHappening::Given(PipelineInput::Seen(seen))),
         1 => Just(PipelineHappening::Given(off)),
         1 => Just(PipelineHappening::Held),
         4 => proptest::option::weighted(0.8, failure()).prop_map(PipelineHappening::Hindered),
@@ -192,7 +192,7 @@ fn check_progress(run: &Pipeline, now: Timestamp) {
 fn check_given_up(before: &Pipeline, after: &Pipeline) {
     for job in given_up(before, after) {
         let mut members = after.steps.iter().flat_map(|step| &step.members);
-        let is_failed = |it: &Member| matches!(it.state, MemberState::Failed { .. });
+        let is_failed = |it: &Member| matches!(it.state, AgentState::Failed { .. });
         assert!(members.any(|it| it.job == job && is_failed(it)));
     }
 }
@@ -257,9 +257,9 @@ fn turned(known: &Requirement, turn: &RequirementTurn, now: Timestamp) -> Requir
         }
         RequirementTurn::Delivered(outcome) => known.delivered(outcome, now),
         RequirementTurn::Tidied { is_merged } => known.tidied(*is_merged, now),
-        RequirementTurn::Removed(job) => known
-            .removed((job, "kim"), now)
-            .unwrap_or_else(|_| refused()),
+        RequirementTurn::Removed(job) => {
+            known.removed(job, "kim", now).unwrap_or_else(|_| refused())
+        }
     }
 }
 
@@ -332,7 +332,7 @@ proptest! {
             check_steps(&run, &next);
             check_progress(&next, now);
             check_given_up(&run, &next);
-            let off = Input::Cancelled { by: "kim".to_owned() };
+            let off = PipelineInput::Cancelled { by: "kim".to_owned() };
             let over = apply(&next, &off, now);
             prop_assert!(over.is_over());
             prop_assert_eq!(apply(&over, &off, now), over, "what comes twice changes nothing");

@@ -7,14 +7,14 @@ use crate::event::Event;
 use crate::ids::{JobId, SessionId};
 use crate::merge::{MAX_ATTEMPTS, Owner};
 use crate::pull::{
-    Input, MergeApproval, MergeStyle, Pull, PullContext, PullPhase, apply, approve, track,
+    MergeApproval, MergeStyle, Pull, PullContext, PullInput, PullPhase, apply, approve, track,
 };
 use crate::step::Step;
 
 /// What happens to a pull request.
 #[derive(Debug, Clone)]
 enum PullHappening {
-    In(Box<Input>),
+    In(Box<PullInput>),
     Approve(Option<CommitSha>),
 }
 
@@ -64,9 +64,9 @@ fn outside() -> impl Strategy<Value = PullContext> {
 fn happening() -> impl Strategy<Value = PullHappening> {
     let input = |input| PullHappening::In(Box::new(input));
     prop_oneof![
-        10 => (facts(), outside()).prop_map(move |(facts, outside)| input(Input::Facts(Box::new(facts), Box::new(outside)))),
-        1 => commit().prop_map(move |commit| input(Input::Merged { commit })),
-        2 => failure().prop_map(move |failure| input(Input::MergeFailed(failure))),
+        10 => (facts(), outside()).prop_map(move |(facts, outside)| input(PullInput::Facts(Box::new(facts), Box::new(outside)))),
+        1 => commit().prop_map(move |commit| input(PullInput::Merged { commit })),
+        2 => failure().prop_map(move |failure| input(PullInput::MergeFailed(failure))),
         1 => proptest::option::of(commit()).prop_map(PullHappening::Approve),
     ]
 }
@@ -176,11 +176,11 @@ proptest! {
                 },
                 PullHappening::In(input) => {
                     let mut input = (**input).clone();
-                    if let Input::Facts(facts, _) = &mut input {
+                    if let PullInput::Facts(facts, _) = &mut input {
                         facts.read_at = now;
                     }
                     let step = apply(&pull, &input, now, &policy, &timing);
-                    if let Input::Facts(facts, outside) = &input {
+                    if let PullInput::Facts(facts, outside) = &input {
                         if !pull.is_settled() {
                             check_facts(&pull, &step, (facts, outside), &policy, now);
                         }

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::sprint::{
-    ATTEMPTS_MAX, Input, MAILS_MAX, MemberState, Sprint, SprintMember, SprintState, TICKS_MAX,
-    WEAVE_RETRIES_MAX, abort, apply, due, held, integrate_now, start,
+    ATTEMPTS_MAX, MAILS_MAX, MemberState, Sprint, SprintInput, SprintMember, SprintState,
+    TICKS_MAX, WEAVE_RETRIES_MAX, abort, apply, due, held, integrate_now, start,
 };
 
 mod happenings;
@@ -14,7 +14,7 @@ use happenings::{Advance, SprintHappening, begun, happening, input, step};
 
 /// What happened, as it was given to the sprint.
 enum Done {
-    Applied(Box<Input>),
+    Applied(Box<SprintInput>),
     Ordered,
 }
 
@@ -78,17 +78,17 @@ fn check_end(before: &Sprint, after: &Sprint, done: &Done) {
         for (old, new) in before.members.iter().zip(&mut same.members) {
             let (is_read, is_collected) = match done {
                 Done::Applied(input) => match input.as_ref() {
-                    Input::Read { persona } => (*persona == old.persona, false),
-                    Input::Collected { persona, .. } => (false, *persona == old.persona),
-                    Input::Seen(_)
-                    | Input::Woven(_)
-                    | Input::WeaveFailed { .. }
-                    | Input::Told { .. }
-                    | Input::Shown { .. }
-                    | Input::Asked { .. }
-                    | Input::MailNotTaken { .. }
-                    | Input::WantsFirst { .. }
-                    | Input::Withdrawn { .. } => (false, false),
+                    SprintInput::Read { persona } => (*persona == old.persona, false),
+                    SprintInput::Collected { persona, .. } => (false, *persona == old.persona),
+                    SprintInput::Seen(_)
+                    | SprintInput::Woven(_)
+                    | SprintInput::WeaveFailed { .. }
+                    | SprintInput::Told { .. }
+                    | SprintInput::Shown { .. }
+                    | SprintInput::Asked { .. }
+                    | SprintInput::MailNotTaken { .. }
+                    | SprintInput::WantsFirst { .. }
+                    | SprintInput::Withdrawn { .. } => (false, false),
                 },
                 Done::Ordered => (false, false),
             };
@@ -103,7 +103,7 @@ fn check_end(before: &Sprint, after: &Sprint, done: &Done) {
             }
         }
         if let Done::Applied(input) = done
-            && matches!(input.as_ref(), Input::Seen(_))
+            && matches!(input.as_ref(), SprintInput::Seen(_))
         {
             same.hindrance.clone_from(&before.hindrance);
             for (old, new) in before.members.iter().zip(&mut same.members) {

@@ -49,7 +49,7 @@ pub(super) fn raise(
         pull.pull
     ));
     let what = Occurrence::Error { cause, reason };
-    let mut event = about(pull, outside, (id, what), now);
+    let mut event = about(pull, outside, id, what, now);
     event.aid.check = check;
     step.events.push(event);
     true
@@ -59,7 +59,8 @@ pub(super) fn raise(
 pub(super) fn about(
     pull: &Pull,
     outside: &PullContext,
-    (id, what): (EventId, Occurrence),
+    id: EventId,
+    what: Occurrence,
     now: Timestamp,
 ) -> Event {
     Event {

@@ -32,7 +32,7 @@ const REFUSAL_CHARS_MAX: usize = 200;
 
 /// An input.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Input {
+pub enum PullInput {
     /// GitHub was read.
     Facts(Box<PullFacts>, Box<PullContext>),
     /// The merge call succeeded.
@@ -47,7 +47,7 @@ pub enum Input {
 /// Decides what an input means. A settled pull request stays unchanged.
 pub fn apply(
     pull: &Pull,
-    input: &Input,
+    input: &PullInput,
     now: Timestamp,
     policy: &Policy,
     timing: &Timing,
@@ -56,18 +56,18 @@ pub fn apply(
     if pull.is_settled() {
         return step;
     }
-    if let (Input::Facts(facts, _), None) = (input, pull.repo_id) {
+    if let (PullInput::Facts(facts, _), None) = (input, pull.repo_id) {
         step.aggregate.repo_id = Some(facts.repo.id);
     }
     match input {
-        Input::Facts(facts, _) if !hint::is_the_same(pull, facts) => {
+        PullInput::Facts(facts, _) if !hint::is_the_same(pull, facts) => {
             // Another repository took the name: nothing of ours may act on it.
             let reasons = vec![Reason::NotOurs];
             let judgement = Judgement::Refuse { reasons };
-            step.due = Some(next_look(&judgement, (timing, timing.pull_poll), now));
+            step.due = Some(next_look(&judgement, timing, timing.pull_poll, now));
             keep_verdict(&mut step.aggregate, facts, judgement, now);
         }
-        Input::Facts(facts, outside) => match facts.state {
+        PullInput::Facts(facts, outside) => match facts.state {
             PullState::Open if facts.depth == ReadDepth::Outline => {
                 hint::see_new_head(&mut step.aggregate, facts);
                 see_head(&mut step.aggregate, facts, now);
@@ -82,8 +82,8 @@ pub fn apply(
             }
         },
         // GitHub's answer is no evidence: the pull request is read back.
-        Input::Merged { .. } => step.due = Some(now),
-        Input::MergeFailed(failure) => merge_failed(&mut step, failure, now),
+        PullInput::Merged { .. } => step.due = Some(now),
+        PullInput::MergeFailed(failure) => merge_failed(&mut step, failure, now),
     }
     step
 }
@@ -134,17 +134,17 @@ fn open(
     unexpected::see(step, facts, outside, now);
     step.aggregate.see_for_delivery(facts, outside);
     let context = context(&step.aggregate, facts, outside, now);
-    let judged = merge::judge(facts, &context, (policy, timing), now);
+    let judged = merge::judge(facts, &context, policy, timing, now);
     let judgement = as_wished(judged, &step.aggregate, policy);
     keep_green(&mut step.aggregate, facts, &judgement, now);
     step.aggregate.ready = ready(&step.aggregate, facts, &judgement, timing);
     step.aggregate.phase = PullPhase::Open;
-    let poll = patience(&step.aggregate, &judgement, (timing, now));
-    step.due = Some(next_look(&judgement, (timing, poll), now));
+    let poll = patience(&step.aggregate, &judgement, timing, now);
+    step.due = Some(next_look(&judgement, timing, poll, now));
     if step.aggregate.closing.is_some() {
         closing::carry_out(step, facts, outside);
     } else if let Judgement::Merge { sha, method } = &judgement {
-        merge_now(step, facts, (sha.clone(), *method), now);
+        merge_now(step, facts, sha.clone(), *method, now);
     } else if may_write(facts, outside) && !is_stale(&judgement) {
         help_along(step, facts, outside, judgement.reasons());
         let matter = repair::RepairContext {
@@ -242,7 +242,8 @@ fn keep_green(pull: &mut Pull, facts: &PullFacts, judgement: &Judgement, now: Ti
 fn merge_now(
     step: &mut Step<Pull>,
     facts: &PullFacts,
-    (sha, method): (CommitSha, MergeMethod),
+    sha: CommitSha,
+    method: MergeMethod,
     now: Timestamp,
 ) {
     let base = facts.base.clone();

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{OwnOutcome, Pull, Verdict};
+use super::{OwnOutcome, Pull, PullVerdict};
 use crate::facts::{Check, CheckOutcome, PullFacts};
 use crate::ids::CommitSha;
 use crate::merge::Judgement;
@@ -41,9 +41,9 @@ pub(super) fn keep_verdict(
     now: Timestamp,
 ) {
     let sha = facts.head.sha.clone();
-    let same = |last: &Verdict| last.judgement == judgement && last.sha == sha;
+    let same = |last: &PullVerdict| last.judgement == judgement && last.sha == sha;
     if !pull.verdict.as_ref().is_some_and(same) {
-        pull.verdict = Some(Verdict {
+        pull.verdict = Some(PullVerdict {
             at: now,
             sha,
             judgement,

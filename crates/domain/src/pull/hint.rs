@@ -82,7 +82,8 @@ pub enum HintDecision {
 /// many, or waits for the next regular reading.
 pub fn weigh_hint(
     pull: &Pull,
-    (news, told): (DeliveryHint, Option<&CommitSha>),
+    news: DeliveryHint,
+    told: Option<&CommitSha>,
     now: Timestamp,
 ) -> HintDecision {
     if !awaits_checks(pull) {
@@ -144,8 +145,10 @@ pub fn is_only_seen(pull: &Pull) -> bool {
 /// finds an unknown head can stop at the outline.
 pub fn is_just_pushed(
     pull: &Pull,
-    (news, told): (DeliveryHint, Option<&CommitSha>),
-    (received_at, now): (Timestamp, Timestamp),
+    news: DeliveryHint,
+    told: Option<&CommitSha>,
+    received_at: Timestamp,
+    now: Timestamp,
 ) -> bool {
     let open = matches!(pull.phase, PullPhase::Open) && pull.head.is_some();
     let another = told.is_none_or(|sha| !is_at(pull, sha));
@@ -180,7 +183,8 @@ pub fn unhurried(due: Timestamp, read_at: Timestamp, timing: &Timing) -> Timesta
 pub(super) fn patience(
     pull: &Pull,
     judgement: &Judgement,
-    (timing, now): (&Timing, Timestamp),
+    timing: &Timing,
+    now: Timestamp,
 ) -> SignedDuration {
     let told = |at: Timestamp| now.duration_since(at) <= HINTS_LAST;
     if says_they_run(judgement) && pull.hints.at.is_some_and(told) {

@@ -23,9 +23,10 @@ const LEFT_AGAIN_MAX: SignedDuration = SignedDuration::from_hours(24);
 pub(super) fn patience(
     pull: &Pull,
     judgement: &Judgement,
-    (timing, now): (&Timing, Timestamp),
+    timing: &Timing,
+    now: Timestamp,
 ) -> SignedDuration {
-    let usual = hint::patience(pull, judgement, (timing, now));
+    let usual = hint::patience(pull, judgement, timing, now);
     let last = pull.verdict.as_ref();
     let same = last.filter(|last| last.judgement == *judgement && hint::is_at(pull, &last.sha));
     let lasts = same.map_or(SignedDuration::ZERO, |last| now.duration_since(last.at));
@@ -50,7 +51,8 @@ fn refused(timing: &Timing) -> SignedDuration {
 /// When to read it again if nothing announces a change.
 pub(super) fn next_look(
     judgement: &Judgement,
-    (timing, patience): (&Timing, SignedDuration),
+    timing: &Timing,
+    patience: SignedDuration,
     now: Timestamp,
 ) -> Timestamp {
     let poll = plus(now, patience);

@@ -25,11 +25,7 @@ impl OwnChecks {
     }
 
     /// Whether this is the result of a check of that head on that basis.
-    pub fn shows(
-        &self,
-        (head, basis): (&CommitSha, &str),
-        (name, outcome): (&str, OwnOutcome),
-    ) -> bool {
+    pub fn shows(&self, head: &CommitSha, basis: &str, name: &str, outcome: OwnOutcome) -> bool {
         let is_it = |result: &OwnCheck| result.name == name && result.outcome == outcome;
         self.head == *head && self.basis() == basis && self.results.iter().any(is_it)
     }

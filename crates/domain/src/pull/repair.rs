@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::alarm::{about, raise};
-use super::{ANNOUNCED_HEADS_MAX, Pull, PullContext, SeenHead, Verdict};
+use super::{ANNOUNCED_HEADS_MAX, Pull, PullContext, SeenHead, PullVerdict};
 use crate::effect::{Action, JulesAction, PullAction};
 use crate::event::{ErrorCause, Occurrence};
 use crate::facts::{CheckOutcome, PullFacts};
@@ -149,7 +149,7 @@ pub(super) fn repair(step: &mut Step<Pull>, matter: &RepairContext<'_>, judgemen
 fn ask_approval(step: &mut Step<Pull>, matter: &RepairContext<'_>, judgement: &Judgement) {
     let pull = &step.aggregate;
     let sha = &matter.facts.head.sha;
-    let same = |last: &Verdict| last.sha == *sha && last.judgement == *judgement;
+    let same = |last: &PullVerdict| last.sha == *sha && last.judgement == *judgement;
     let is_told = pull.verdict.as_ref().is_some_and(same);
     if pull.sprint.is_none() || is_told || *judgement.reasons() != [Reason::NeedsApproval] {
         return;
@@ -157,7 +157,7 @@ fn ask_approval(step: &mut Step<Pull>, matter: &RepairContext<'_>, judgement: &J
     let id = EventId::from_name(&format!("{}:approval:{}@{sha}", pull.job, pull.pull));
     let pulls = vec![pull.pull.clone()];
     let what = Occurrence::Completed { pulls };
-    let event = about(pull, matter.outside, (id, what), matter.now);
+    let event = about(pull, matter.outside, id, what, matter.now);
     step.events.push(event);
 }
 
@@ -171,7 +171,8 @@ fn blocked(step: &mut Step<Pull>, matter: &RepairContext<'_>, judgement: &Judgem
             judgement.reasons()
         }
     };
-    let same = |last: &&Verdict| last.sha == matter.facts.head.sha && last.judgement == *judgement;
+    let same =
+        |last: &&PullVerdict| last.sha == matter.facts.head.sha && last.judgement == *judgement;
     let since = step.aggregate.verdict.as_ref().filter(same);
     let lasts = since.map_or(SignedDuration::ZERO, |last| {
         matter.now.duration_since(last.at)
@@ -207,8 +208,10 @@ fn beyond_sessions(reason: &Reason) -> Option<ErrorCause> {
 /// Whether failed checks may be sent to the session now: only then are their logs worth reading.
 pub fn wants_logs(
     pull: &Pull,
-    (facts, session): (&PullFacts, SessionStatus),
-    (timing, now): (&Timing, Timestamp),
+    facts: &PullFacts,
+    session: SessionStatus,
+    timing: &Timing,
+    now: Timestamp,
 ) -> bool {
     let sha = &facts.head.sha;
     let checks = facts.checks.known();

@@ -109,7 +109,7 @@ impl World {
     /// GitHub is read; answers the effects and events that followed.
     pub(super) fn read(&mut self, second: i64) -> Vec<String> {
         self.facts.read_at = at(second);
-        let input = Input::Facts(Box::new(self.facts.clone()), Box::new(self.outside.clone()));
+        let input = PullInput::Facts(Box::new(self.facts.clone()), Box::new(self.outside.clone()));
         let before = self.pull.is_settled();
         let news = self.take(second, &input);
         let again = apply(&self.pull, &input, at(second), &self.policy, &self.timing);
@@ -125,7 +125,7 @@ impl World {
         news
     }
 
-    pub(super) fn take(&mut self, second: i64, input: &Input) -> Vec<String> {
+    pub(super) fn take(&mut self, second: i64, input: &PullInput) -> Vec<String> {
         let step = apply(&self.pull, input, at(second), &self.policy, &self.timing);
         assert_eq!(step.due.is_none(), step.aggregate.is_settled());
         self.pull = step.aggregate.clone();

@@ -131,7 +131,7 @@ pub(super) fn see(step: &mut Step<Pull>, facts: &PullFacts, outside: &PullContex
     if let (true, Some(paths)) = (open, outside.unexpected.as_ref())
         && *paths != Some(Vec::new())
     {
-        note(step, facts, outside, (paths.as_deref(), now));
+        note(step, facts, outside, paths.as_deref(), now);
     }
     let pull = &mut step.aggregate;
     // What a session pushes at work is expected, unless the base was merged in, which it may not know, or it builds
@@ -160,7 +160,8 @@ fn note(
     step: &mut Step<Pull>,
     facts: &PullFacts,
     outside: &PullContext,
-    (paths, now): (Option<&[String]>, Timestamp),
+    paths: Option<&[String]>,
+    now: Timestamp,
 ) {
     let sha = facts.head.sha.clone();
     let shown = paths.unwrap_or_default().iter().take(PATHS_MAX);
@@ -178,7 +179,7 @@ fn note(
     if before < UNEXPECTED_HEADS_MAX {
         let name = format!("{}:unexpected_push:{}@{sha}", pull.job, pull.pull);
         let what = Occurrence::UnexpectedPush { sha, paths };
-        let event = about(pull, outside, (EventId::from_name(&name), what), now);
+        let event = about(pull, outside, EventId::from_name(&name), what, now);
         step.events.push(event);
     }
 }

@@ -7,7 +7,7 @@ use crate::job::{WaitParty, WaitReason, WaitsFor};
 use crate::merge::{self, Judgement, Reason};
 
 /// Who must act before it is merged, or woven with others. `on_woven` says whether it goes to the branch that those are woven into.
-pub(crate) fn waits_for((pull, on_woven): (&Pull, bool), woken: Option<&AgentName>) -> WaitsFor {
+pub(crate) fn waits_for(pull: &Pull, on_woven: bool, woken: Option<&AgentName>) -> WaitsFor {
     match &pull.phase {
         PullPhase::Merging { since, .. } => {
             WaitsFor::new(WaitParty::Gaffer, WaitReason::Merge, *since)
@@ -16,11 +16,11 @@ pub(crate) fn waits_for((pull, on_woven): (&Pull, bool), woken: Option<&AgentNam
             WaitsFor::new(WaitParty::Person, WaitReason::Reopening, *since)
         }
         PullPhase::Settled { at, .. } => WaitsFor::new(WaitParty::Gaffer, WaitReason::Reading, *at),
-        PullPhase::Open => open((pull, on_woven), woken),
+        PullPhase::Open => open(pull, on_woven, woken),
     }
 }
 
-fn open((pull, on_woven): (&Pull, bool), woken: Option<&AgentName>) -> WaitsFor {
+fn open(pull: &Pull, on_woven: bool, woken: Option<&AgentName>) -> WaitsFor {
     let Some(verdict) = &pull.verdict else {
         return WaitsFor::new(WaitParty::Gaffer, WaitReason::Reading, pull.since);
     };
@@ -107,7 +107,8 @@ fn is_told(pull: &Pull, sha: &CommitSha, causes: &[ErrorCause]) -> bool {
 
 /// Who mends a head: its session if it was told of it, else the one that is woken.
 fn repaired(
-    (pull, sha): (&Pull, &CommitSha),
+    pull: &Pull,
+    sha: &CommitSha,
     told: &[CommitSha],
     cause: ErrorCause,
 ) -> (Whom, WaitReason) {
@@ -127,7 +128,7 @@ fn repaired(
 
 fn of_reason(pull: &Pull, sha: &CommitSha, reason: &Reason) -> (Whom, WaitReason) {
     let own = |what| (Whom::Is(WaitParty::Gaffer), what);
-    let repair = |told: &[CommitSha], cause| repaired((pull, sha), told, cause);
+    let repair = |told: &[CommitSha], cause| repaired(pull, sha, told, cause);
     // What should have passed by itself and did not was announced.
     let unless_told = |who, what| {
         if is_told(pull, sha, &[ErrorCause::MergeBlocked]) {

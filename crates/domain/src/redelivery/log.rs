@@ -15,7 +15,7 @@ const APP: &str = "app";
 /// A log of webhook deliveries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Log {
+pub enum WebhookLog {
     /// That of the App's own webhook, for all repositories it is installed on.
     App,
     /// That of a repository's webhooks.
@@ -27,7 +27,7 @@ pub enum Log {
 #[error("a log of webhook deliveries is `app` or `OWNER/REPO`: {0}")]
 pub struct UnknownLog(String);
 
-impl fmt::Display for Log {
+impl fmt::Display for WebhookLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::App => f.write_str(APP),
@@ -36,7 +36,7 @@ impl fmt::Display for Log {
     }
 }
 
-impl FromStr for Log {
+impl FromStr for WebhookLog {
     type Err = UnknownLog;
 
     fn from_str(text: &str) -> Result<Self, UnknownLog> {
@@ -48,7 +48,7 @@ impl FromStr for Log {
     }
 }
 
-impl TryFrom<String> for Log {
+impl TryFrom<String> for WebhookLog {
     type Error = UnknownLog;
 
     fn try_from(text: String) -> Result<Self, UnknownLog> {
@@ -56,10 +56,30 @@ impl TryFrom<String> for Log {
     }
 }
 
-impl From<Log> for String {
-    fn from(log: Log) -> Self {
+impl From<WebhookLog> for String {
+    fn from(log: WebhookLog) -> Self {
         log.to_string()
     }
+}
+
+/// The result of the last read of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "status")]
+pub enum LogStatus {
+    /// The log was read, or has never been read.
+    Read,
+    /// No webhook on GitHub points at Gaffer.
+    NoHook,
+    /// Our credential may not read it, or may not ask for anything.
+    Forbidden {
+        /// Since when.
+        since: Timestamp,
+    },
+    /// It could not be read.
+    Unread {
+        /// Since when.
+        since: Timestamp,
+    },
 }
 
 /// GitHub's number of one attempt.

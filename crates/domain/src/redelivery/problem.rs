@@ -1,16 +1,18 @@
 //! What is wrong with webhooks, for people.
 
-use super::{Log, LogStatus, RedeliveryState};
+use super::{LogStatus, RedeliveryState, WebhookLog};
 
 /// The problem with the webhooks of a log, as a sentence; `None` when there is none.
 pub fn problem(repair: &RedeliveryState) -> Option<String> {
     let of = match &repair.log {
-        Log::App => "the GitHub App".to_owned(),
-        Log::Repo(repo) => repo.to_string(),
+        WebhookLog::App => "the GitHub App".to_owned(),
+        WebhookLog::Repo(repo) => repo.to_string(),
     };
     let right = match &repair.log {
-        Log::App => "check its id and its key",
-        Log::Repo(_) => "give the token the right to read and write webhooks, or use a GitHub App",
+        WebhookLog::App => "check its id and its key",
+        WebhookLog::Repo(_) => {
+            "give the token the right to read and write webhooks, or use a GitHub App"
+        }
     };
     match (repair.status, repair.unanswered_since) {
         (LogStatus::Forbidden { since }, _) => Some(format!(

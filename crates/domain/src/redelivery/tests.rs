@@ -32,7 +32,7 @@ fn again(id: u64, guid: &str, second: i64, status: Option<u16>) -> DeliveryAttem
 }
 
 fn new() -> RedeliveryState {
-    RedeliveryState::new(Log::App)
+    RedeliveryState::new(WebhookLog::App)
 }
 
 fn minutes(count: i64) -> i64 {
@@ -301,10 +301,10 @@ fn what_github_s_pace_did_not_allow_is_gone_on_with_for_a_while() {
 #[test]
 fn logs_are_named_in_one_word() {
     for name in ["app", "Acme/Shop"] {
-        let log: Log = name.parse().unwrap();
+        let log: WebhookLog = name.parse().unwrap();
         assert_eq!(log.to_string(), name);
     }
-    assert!("shop".parse::<Log>().is_err());
+    assert!("shop".parse::<WebhookLog>().is_err());
 }
 
 /// A GitHub with its log, and an API that answers from some minute on, if ever.

@@ -4,11 +4,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::figures::note_ticks;
 use super::mailing::{begin_rerun, collected, hand_mail, not_taken, shown};
-use super::member::{MemberState, Outbox, Refusal, SprintMember};
+use super::member::{MemberState, Outbox, SprintMember, WeaveConflict};
 use super::one_by_one::{begin_next, is_open, see_alone};
 use super::outcome::leave_out_unpushed;
 use super::record_size::fit_refusals;
-use super::report::{REASON_BYTES_MAX, Report, Verdict};
+use super::report::{REASON_BYTES_MAX, Report, WeaveVerdict};
 use super::resolving::{call_weaver, is_unresolved, leave_out_red, mend, needs_weaver, take_back};
 use super::seen::{asked, has_ended_in_time, late, see};
 use super::sight::{Landing, Sights, Work};
@@ -24,7 +24,7 @@ const CARRY_OUT_AGAIN: SignedDuration = SignedDuration::from_mins(1);
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Input {
+pub enum SprintInput {
     /// This is how far its members and its pull request are.
     Seen(Sights),
     /// A weave is done.
@@ -93,45 +93,47 @@ pub enum Input {
 }
 
 /// The sprint after something happened. What comes too late or twice changes nothing.
-pub fn apply(sprint: &Sprint, input: &Input, now: Timestamp) -> Sprint {
+pub fn apply(sprint: &Sprint, input: &SprintInput, now: Timestamp) -> Sprint {
     let mut next = sprint.clone();
     match input {
         // What its members were shown is marked as read, and their mail is collected, even when it is over.
-        Input::Read { persona } => on(&mut next, persona, |it| it.shown.clear()),
-        Input::Collected {
+        SprintInput::Read { persona } => on(&mut next, persona, |it| it.shown.clear()),
+        SprintInput::Collected {
             persona,
             outbox,
             is_read,
             is_unopened,
         } => on(&mut next, persona, |it| {
-            collected(it, outbox, (*is_read, *is_unopened));
+            collected(it, outbox, *is_read, *is_unopened);
         }),
-        Input::Seen(sights) if sprint.is_over() => next.hinder(sights),
+        SprintInput::Seen(sights) if sprint.is_over() => next.hinder(sights),
         _ if sprint.is_over() => {}
-        Input::Shown {
+        SprintInput::Shown {
             persona,
             shown: ids,
         } => on(&mut next, persona, |it| shown(it, ids)),
-        Input::Told { persona, shown } => on(&mut next, persona, |it| begin_rerun(it, shown, now)),
-        Input::Asked { persona, is_taken } => {
+        SprintInput::Told { persona, shown } => {
+            on(&mut next, persona, |it| begin_rerun(it, shown, now))
+        }
+        SprintInput::Asked { persona, is_taken } => {
             on(&mut next, persona, |it| asked(it, *is_taken, now));
         }
-        Input::MailNotTaken { persona } => {
+        SprintInput::MailNotTaken { persona } => {
             on(&mut next, persona, not_taken);
             go_on(&mut next, None, now);
         }
-        Input::WantsFirst { persona } => on(&mut next, persona, |it| it.first = true),
-        Input::Withdrawn { persona } => {
+        SprintInput::WantsFirst { persona } => on(&mut next, persona, |it| it.first = true),
+        SprintInput::Withdrawn { persona } => {
             take_back(&mut next, persona);
             go_on(&mut next, None, now);
         }
-        Input::Seen(sights) => seen(&mut next, sights, now),
-        Input::Woven(report) => woven(&mut next, report, now),
-        Input::WeaveFailed {
+        SprintInput::Seen(sights) => seen(&mut next, sights, now),
+        SprintInput::Woven(report) => woven(&mut next, report, now),
+        SprintInput::WeaveFailed {
             weave,
             reason,
             may_pass,
-        } => weave_failed(&mut next, (*weave, reason, *may_pass), now),
+        } => weave_failed(&mut next, *weave, reason, *may_pass, now),
     }
     if next != *sprint {
         next.updated_at = now;
@@ -203,11 +205,8 @@ fn seen(sprint: &mut Sprint, sights: &Sights, now: Timestamp) {
         }
         // While it is woven, its newest head may be one that no report names yet.
         Some(Landing::MergedOlder) if sprint.state != SprintState::Integrating => {
-            end(
-                sprint,
-                Some("its pull request was merged before its newest weave"),
-                now,
-            );
+            let reason = "its pull request was merged before its newest weave";
+            end(sprint, Some(reason), now);
         }
         Some(Landing::Closed) => {
             let reason = "its pull request was closed without a merge";
@@ -291,7 +290,7 @@ fn woven(sprint: &mut Sprint, report: &Report, now: Timestamp) {
     for (number, verdict) in &report.verdicts {
         let its_own = |it: &&mut SprintMember| it.may_be_judged() && it.number() == Some(*number);
         if let Some(member) = sprint.members.iter_mut().find(its_own) {
-            judged(member, (report.weave, verdict), &mut place, now);
+            judged(member, report.weave, verdict, &mut place, now);
         }
     }
     note_ticks(sprint, &report.held);
@@ -304,34 +303,35 @@ fn woven(sprint: &mut Sprint, report: &Report, now: Timestamp) {
 
 fn judged(
     member: &mut SprintMember,
-    (weave, verdict): (u32, &Verdict),
+    weave: u32,
+    verdict: &WeaveVerdict,
     place: &mut u32,
     now: Timestamp,
 ) {
     member.place = None;
     member.first = false;
     if member.state == MemberState::Withdrawn {
-        if let Verdict::In { .. } = verdict {
+        if let WeaveVerdict::In { .. } = verdict {
             member.place = Some(*place);
             *place += 1;
         }
         return;
     }
     match verdict {
-        Verdict::In { way, .. } => {
+        WeaveVerdict::In { way, .. } => {
             member.state = MemberState::Applied { way: *way };
             member.place = Some(*place);
             // What it was shown is kept: it comes in by its answer in later weaves too.
             *place += 1;
         }
-        Verdict::Out {
+        WeaveVerdict::Out {
             head,
             against,
             clashes,
             others,
         } => {
             member.conflicts = member.conflicts.saturating_add(1);
-            member.refusal = Some(Refusal {
+            member.refusal = Some(WeaveConflict {
                 weave,
                 head: head.clone(),
                 against: against.clone(),
@@ -341,12 +341,12 @@ fn judged(
             member.state = MemberState::Conflicted;
         }
         // It is read again before the next weave.
-        Verdict::Moved => {
+        WeaveVerdict::Moved => {
             member.state = MemberState::Working;
             member.since = now;
         }
-        Verdict::Nothing => member.state = MemberState::NoChange,
-        Verdict::Skipped { reason } => {
+        WeaveVerdict::Nothing => member.state = MemberState::NoChange,
+        WeaveVerdict::Skipped { reason } => {
             let reason = storable(reason, REASON_BYTES_MAX);
             member.state = MemberState::Skipped { reason };
         }
@@ -355,7 +355,7 @@ fn judged(
 
 /// GitHub is away for long, so another weave tries the same; or a commit of another hand is on the branch, or GitHub refuses
 /// the weave: people have to look.
-fn weave_failed(sprint: &mut Sprint, (weave, reason, may_pass): (u32, &str, bool), now: Timestamp) {
+fn weave_failed(sprint: &mut Sprint, weave: u32, reason: &str, may_pass: bool, now: Timestamp) {
     if sprint.state != SprintState::Integrating || weave != sprint.weaves {
         return;
     }

@@ -69,7 +69,8 @@ mod tests {
     use crate::facts::fixture::at;
     use crate::ids::BranchName;
     use crate::sprint::{
-        Input, Integration, NewSprint, Offer, Sight, Sights, SprintMode, Work, abort, apply, start,
+        Integration, NewSprint, Offer, Sights, SprintInput, SprintMode, SprintSight, Work, abort,
+        apply, start,
     };
 
     fn sha(letter: char) -> CommitSha {
@@ -93,18 +94,18 @@ mod tests {
         start(new, at(0)).unwrap()
     }
 
-    fn is_ready(sprint: &Sprint, head: char) -> Input {
+    fn is_ready(sprint: &Sprint, head: char) -> SprintInput {
         let offer = Offer {
             pull: 101,
             head: sha(head),
         };
-        let sight = Sight {
+        let sight = SprintSight {
             work: Work::Ready(offer),
             rested_at: None,
             is_red: false,
             outbox: None,
         };
-        Input::Seen(Sights {
+        SprintInput::Seen(Sights {
             members: vec![(sprint.members[0].job.clone(), sight)],
             ..Sights::default()
         })
@@ -114,8 +115,8 @@ mod tests {
         "curator".parse().unwrap()
     }
 
-    fn collected(head: char) -> Input {
-        Input::Collected {
+    fn collected(head: char) -> SprintInput {
+        SprintInput::Collected {
             persona: curator(),
             outbox: Outbox::Head { head: sha(head) },
             is_read: true,
@@ -168,7 +169,7 @@ mod tests {
     fn what_may_have_been_taken_back_by_mail_that_cannot_be_read_is_left_to_people() {
         let begun = begun(Integration::Individual);
         let ready = apply(&begun, &is_ready(&begun, 'a'), at(1));
-        let unread = Input::Collected {
+        let unread = SprintInput::Collected {
             persona: curator(),
             outbox: Outbox::Head { head: sha('a') },
             is_read: false,
@@ -186,9 +187,9 @@ mod tests {
     fn what_was_taken_back_is_not_merged_by_itself() {
         let begun = begun(Integration::Individual);
         let ready = apply(&begun, &is_ready(&begun, 'a'), at(1));
-        let withdrawn = Input::Withdrawn { persona: curator() };
+        let withdrawn = SprintInput::Withdrawn { persona: curator() };
         let both = [collected('a'), withdrawn];
-        let decided = |so_far: Sprint, input: &Input| apply(&so_far, input, at(2));
+        let decided = |so_far: Sprint, input: &SprintInput| apply(&so_far, input, at(2));
         let back = both.iter().fold(ready.clone(), decided);
         assert_eq!(held(&back, 'a'), Some("taken_back"));
         assert_eq!(released(&ready, &back), [0; 0]);

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use super::member::{MemberState, Outbox, SHOWN_MAX, SprintMember};
-use super::sight::{Sight, Sights, Work, may_no_more_be_late};
+use super::sight::{Sights, SprintSight, Work, may_no_more_be_late};
 use super::{Sprint, SprintState};
 use crate::ids::MessageId;
 
@@ -78,7 +78,7 @@ fn takes_mail(member: &SprintMember) -> bool {
 /// nothing else can be seen of it.
 pub(super) fn see_reading(
     member: &mut SprintMember,
-    sight: &Sight,
+    sight: &SprintSight,
     since: Timestamp,
     now: Timestamp,
 ) -> bool {
@@ -106,7 +106,7 @@ pub(super) fn see_reading(
 }
 
 /// Whether a session has rested since it was sent mail, for so long that whatever it made is there.
-pub(super) fn has_read(sight: &Sight, since: Timestamp, now: Timestamp) -> bool {
+pub(super) fn has_read(sight: &SprintSight, since: Timestamp, now: Timestamp) -> bool {
     let rested = sight.rested_at.filter(|at| *at > since);
     rested.is_some_and(|at| may_no_more_be_late(at, now))
 }
@@ -119,7 +119,7 @@ pub(super) fn stop_reading(member: &mut SprintMember) -> bool {
 }
 
 /// Whether a session that is waited for no more still reads its mail.
-pub(super) fn still_reads(member: &mut SprintMember, sight: &Sight) -> bool {
+pub(super) fn still_reads(member: &mut SprintMember, sight: &SprintSight) -> bool {
     let is_at_work = match sight.work {
         Work::Queued | Work::Working | Work::Closed => true,
         Work::Ready(_) | Work::Nothing | Work::Merged | Work::Gone { .. } | Work::Failed { .. } => {
@@ -141,7 +141,8 @@ pub(super) fn not_taken(member: &mut SprintMember) {
 pub(super) fn collected(
     member: &mut SprintMember,
     outbox: &Outbox,
-    (is_read, is_unopened): (bool, bool),
+    is_read: bool,
+    is_unopened: bool,
 ) {
     member.collected = Some(outbox.clone());
     member.unreadable = !is_read;

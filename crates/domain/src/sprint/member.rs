@@ -40,7 +40,7 @@ pub struct SprintMember {
     pub closed: bool,
     /// Its last conflict, also when it is in by an answer to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refusal: Option<Refusal>,
+    pub refusal: Option<WeaveConflict>,
     /// The outbox whose mail was collected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collected: Option<Outbox>,
@@ -120,7 +120,7 @@ pub enum Outbox {
 
 /// A conflict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Refusal {
+pub struct WeaveConflict {
     /// In which weave.
     pub weave: u32,
     /// The head that was refused.

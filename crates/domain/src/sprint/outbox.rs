@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::mailing::has_read;
 use super::member::{Outbox, SprintMember};
 use super::seen::has_said_all;
-use super::sight::{Sight, Sights};
+use super::sight::{Sights, SprintSight};
 use super::{Sprint, SprintState};
 
 /// The mail that members wrote and that is to be collected. Of a member that is woven it waits for the report, which is about an
@@ -27,7 +27,7 @@ pub fn uncollected<'s>(
 
 /// The mail of a member that is to be collected. A session that ended without a pull request may be asked for one, and writes more
 /// then.
-fn of_member(member: &SprintMember, sight: &Sight, now: Timestamp) -> Option<Outbox> {
+fn of_member(member: &SprintMember, sight: &SprintSight, now: Timestamp) -> Option<Outbox> {
     let outbox = sight.outbox.as_ref()?;
     let is_whole = match outbox {
         Outbox::Head { .. } => true,

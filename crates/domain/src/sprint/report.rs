@@ -77,7 +77,7 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub woven: Option<Woven>,
     /// What became of each pull request, in the order in which they were tried.
-    pub verdicts: Vec<(u64, Verdict)>,
+    pub verdicts: Vec<(u64, WeaveVerdict)>,
     /// The pull requests of conflicts left to the weaver whose changes the woven tree holds, by their lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<u64>,
@@ -86,7 +86,7 @@ pub struct Report {
 /// What became of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
-pub enum Verdict {
+pub enum WeaveVerdict {
     /// It is in.
     In {
         /// Its head.
@@ -148,7 +148,7 @@ pub struct Clash {
     pub theirs: Option<CommitSha>,
 }
 
-impl Verdict {
+impl WeaveVerdict {
     /// One word for lists.
     pub fn word(&self) -> &'static str {
         match self {
@@ -197,7 +197,7 @@ impl Report {
         let mut left = CLASHES_BYTES_MAX;
         for (_, verdict) in &mut self.verdicts {
             match verdict {
-                Verdict::Out {
+                WeaveVerdict::Out {
                     clashes,
                     others,
                     against,
@@ -206,8 +206,8 @@ impl Report {
                     against.fit();
                     fit(clashes, others, &mut left);
                 }
-                Verdict::Skipped { reason } => *reason = storable(reason, REASON_BYTES_MAX),
-                Verdict::In { .. } | Verdict::Moved | Verdict::Nothing => {}
+                WeaveVerdict::Skipped { reason } => *reason = storable(reason, REASON_BYTES_MAX),
+                WeaveVerdict::In { .. } | WeaveVerdict::Moved | WeaveVerdict::Nothing => {}
             }
         }
     }

@@ -6,7 +6,7 @@ use super::Sprint;
 use super::mailing::{see_reading, still_reads, stop_reading};
 use super::member::{MemberState, Offer, Outbox, SprintMember};
 use super::report::REASON_BYTES_MAX;
-use super::sight::{LATE_OUTPUTS, Sight, Sights, Work, may_no_more_be_late};
+use super::sight::{LATE_OUTPUTS, Sights, SprintSight, Work, may_no_more_be_late};
 use crate::ids::JobId;
 use crate::redact::storable;
 use crate::when::plus;
@@ -25,7 +25,7 @@ const PATCH_READ_WITHIN: SignedDuration = SignedDuration::from_mins(15);
 
 /// What is seen of a member whose job can never be made: what it was to mend outlives that.
 pub fn never_made(job: JobId, reason: String) -> Sights {
-    let sight = Sight {
+    let sight = SprintSight {
         work: Work::Gone { reason },
         rested_at: None,
         is_red: false,
@@ -38,7 +38,7 @@ pub fn never_made(job: JobId, reason: String) -> Sights {
 }
 
 /// What a member has come to.
-pub(super) fn see(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
+pub(super) fn see(member: &mut SprintMember, sight: &SprintSight, now: Timestamp) {
     if sight.work == Work::Closed {
         member.closed = true;
     }
@@ -55,7 +55,7 @@ pub(super) fn see(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
     }
 }
 
-fn see_work(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
+fn see_work(member: &mut SprintMember, sight: &SprintSight, now: Timestamp) {
     match member.state {
         MemberState::Waiting | MemberState::Working | MemberState::PullOpen => {
             see_first(member, sight, now);
@@ -76,7 +76,7 @@ fn see_work(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
     }
 }
 
-fn see_first(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
+fn see_first(member: &mut SprintMember, sight: &SprintSight, now: Timestamp) {
     member.state = match &sight.work {
         Work::Queued => MemberState::Waiting,
         Work::Working | Work::Closed => {
@@ -111,7 +111,7 @@ fn see_first(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
 }
 
 /// Whether a session ended without a pull request, and what it changed is not known yet.
-fn is_patch_unread(member: &SprintMember, sight: &Sight) -> bool {
+fn is_patch_unread(member: &SprintMember, sight: &SprintSight) -> bool {
     sight.is_in_patch() && member.collected != Some(Outbox::Patch)
 }
 
@@ -129,14 +129,14 @@ fn nothing_or_unopened(member: &SprintMember) -> MemberState {
 
 /// Whether a session at work that ended without a pull request makes nothing more: it is not asked for one, as one that began anew, or does
 /// not answer.
-pub(super) fn has_said_all(member: &SprintMember, sight: &Sight, now: Timestamp) -> bool {
+pub(super) fn has_said_all(member: &SprintMember, sight: &SprintSight, now: Timestamp) -> bool {
     let is_at_work = matches!(member.state, MemberState::Waiting | MemberState::Working);
     let may_answer = is_first_at_work(member) && may_still_answer(member, sight, now);
     sight.work == Work::Nothing && is_at_work && !may_answer
 }
 
 /// Whether a session that ended without a pull request is to be asked for one, or has not ended again since and has time left.
-fn may_still_answer(member: &SprintMember, sight: &Sight, now: Timestamp) -> bool {
+fn may_still_answer(member: &SprintMember, sight: &SprintSight, now: Timestamp) -> bool {
     let may_speak = !sight.is_empty() && !member.silent;
     let Some(rested) = sight.rested_at.filter(|_| may_speak) else {
         return false;
@@ -154,7 +154,11 @@ fn ended_in_time(member: &SprintMember, rested: Timestamp) -> bool {
 
 /// Whether the session of a member ended in time without a pull request. The member is not late while one may still be listed
 /// late, nor before its session was asked for one, nor for some time while its patch cannot be read.
-pub(super) fn has_ended_in_time(member: &SprintMember, sight: &Sight, now: Timestamp) -> bool {
+pub(super) fn has_ended_in_time(
+    member: &SprintMember,
+    sight: &SprintSight,
+    now: Timestamp,
+) -> bool {
     let Some(rested) = sight.rested_at else {
         return false;
     };
@@ -230,7 +234,7 @@ pub(super) fn asked(member: &mut SprintMember, is_taken: bool, now: Timestamp) {
 
 /// A member that mends its conflict is ready with another head. The same head some time after its session rested again is no
 /// answer: GitHub may report its push after Jules reports that the session rests.
-fn see_again(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
+fn see_again(member: &mut SprintMember, sight: &SprintSight, now: Timestamp) {
     let refused = member.refusal.as_ref().map(|refusal| &refusal.head);
     match &sight.work {
         Work::Ready(offer) if refused != Some(&offer.head) => {
@@ -255,7 +259,7 @@ fn see_again(member: &mut SprintMember, sight: &Sight, now: Timestamp) {
 /// session counts as not done.
 pub fn must_be_read(
     member: &SprintMember,
-    sight: &mut Sight,
+    sight: &mut SprintSight,
     read_at: Option<Timestamp>,
     now: Timestamp,
 ) -> bool {

@@ -7,7 +7,7 @@ use super::{Offer, Outbox, Woven};
 use crate::facts::PullState;
 use crate::failure::Hindrance;
 use crate::ids::{CommitSha, JobId, MessageId, PersonaName};
-use crate::job::{self, EndReason, Ending, Job, Phase, Watch};
+use crate::job::{self, EndReason, Ending, Job, JobPhase, Watch};
 use crate::merge::{self, Judgement, Reason, SessionStatus};
 use crate::policy::Timing;
 use crate::pull::{Pull, PullPhase};
@@ -25,7 +25,7 @@ const READ_AGAIN: SignedDuration = SignedDuration::from_secs(60);
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sights {
     /// Of the jobs of its members that are there.
-    pub members: Vec<(JobId, Sight)>,
+    pub members: Vec<(JobId, SprintSight)>,
     /// Of the one pull request that it makes.
     pub landing: Option<Landing>,
     /// The unread mail of members that are sent it before a weave.
@@ -58,7 +58,7 @@ impl Sights {
 
 /// What a sprint can see of a member.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sight {
+pub struct SprintSight {
     /// How far its work is.
     pub work: Work,
     /// When its session last said that it is done.
@@ -69,7 +69,7 @@ pub struct Sight {
     pub outbox: Option<Outbox>,
 }
 
-impl Sight {
+impl SprintSight {
     /// Whether its session ended without a pull request, so that all it made is in its patch.
     pub(super) fn is_in_patch(&self) -> bool {
         self.work == Work::Nothing && self.outbox == Some(Outbox::Patch)
@@ -247,21 +247,21 @@ fn may_change(work: &Work) -> bool {
 }
 
 /// What a sprint can see of the job of a member and of its pull request.
-pub fn sight(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) -> Sight {
+pub fn sight(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) -> SprintSight {
     let (work, rested_at, outbox) = match &job.phase {
-        Phase::Queued { .. } | Phase::Creating { .. } => (Work::Queued, None, None),
-        Phase::Proposed { .. } => (Work::Working, None, None),
-        Phase::Watching(watch) => {
-            let (work, outbox) = watched((job, watch), pull, timing, now);
+        JobPhase::Queued { .. } | JobPhase::Creating { .. } => (Work::Queued, None, None),
+        JobPhase::Proposed { .. } => (Work::Working, None, None),
+        JobPhase::Watching(watch) => {
+            let (work, outbox) = watched(job, watch, pull, timing, now);
             (work, watch.announced.completed_at, outbox)
         }
-        Phase::Ended(ending) => (ended(&ending.how), None, left_behind(ending, pull)),
+        JobPhase::Ended(ending) => (ended(&ending.how), None, left_behind(ending, pull)),
     };
     let is_red = |pull: &Pull| {
         let judged = pull.verdict.as_ref();
         judged.is_some_and(|it| is_red(&it.judgement))
     };
-    Sight {
+    SprintSight {
         work,
         rested_at,
         is_red: pull.is_some_and(is_red),
@@ -270,7 +270,8 @@ pub fn sight(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) ->
 }
 
 fn watched(
-    (job, watch): (&Job, &Watch),
+    job: &Job,
+    watch: &Watch,
     pull: Option<&Pull>,
     timing: &Timing,
     now: Timestamp,

@@ -49,9 +49,9 @@ fn job_of(name: &str) -> JobId {
     new.number.job(&new.repo, Some(&new.personas[0]), at(0))
 }
 
-fn seen(sights: &[(&str, Work)]) -> Input {
+fn seen(sights: &[(&str, Work)]) -> SprintInput {
     let members = sights.iter().map(|(name, work)| {
-        let sight = Sight {
+        let sight = SprintSight {
             work: work.clone(),
             rested_at: None,
             is_red: false,
@@ -59,15 +59,15 @@ fn seen(sights: &[(&str, Work)]) -> Input {
         };
         (job_of(name), sight)
     });
-    Input::Seen(Sights {
+    SprintInput::Seen(Sights {
         members: members.collect(),
         landing: None,
         ..Sights::default()
     })
 }
 
-fn lands(landing: Landing) -> Input {
-    Input::Seen(Sights {
+fn lands(landing: Landing) -> SprintInput {
+    SprintInput::Seen(Sights {
         members: Vec::new(),
         landing: Some(landing),
         ..Sights::default()
@@ -81,16 +81,16 @@ fn pull(number: u64) -> PullRef {
     }
 }
 
-fn is_in(head: char) -> Verdict {
-    Verdict::In {
+fn is_in(head: char) -> WeaveVerdict {
+    WeaveVerdict::In {
         head: sha(head),
         way: Way::Taken,
         files: 1,
     }
 }
 
-fn is_out(head: char, with: u64) -> Verdict {
-    Verdict::Out {
+fn is_out(head: char, with: u64) -> WeaveVerdict {
+    WeaveVerdict::Out {
         head: sha(head),
         against: Against::Members(vec![with]),
         clashes: Vec::new(),
@@ -98,17 +98,17 @@ fn is_out(head: char, with: u64) -> Verdict {
     }
 }
 
-fn woven(weave: u32, verdicts: Vec<(u64, Verdict)>) -> Input {
+fn woven(weave: u32, verdicts: Vec<(u64, WeaveVerdict)>) -> SprintInput {
     let is_any_in = verdicts
         .iter()
-        .any(|(_, verdict)| matches!(verdict, Verdict::In { .. }));
+        .any(|(_, verdict)| matches!(verdict, WeaveVerdict::In { .. }));
     let pushed = Woven {
         weave,
         base: sha('0'),
         commit: sha('9'),
         pull: pull(104),
     };
-    Input::Woven(Box::new(Report {
+    SprintInput::Woven(Box::new(Report {
         weave,
         woven: is_any_in.then_some(pushed),
         verdicts,
@@ -116,8 +116,8 @@ fn woven(weave: u32, verdicts: Vec<(u64, Verdict)>) -> Input {
     }))
 }
 
-fn told(name: &str) -> Input {
-    Input::Told {
+fn told(name: &str) -> SprintInput {
+    SprintInput::Told {
         persona: name.parse().unwrap(),
         shown: Vec::new(),
     }
@@ -134,7 +134,7 @@ fn words(sprint: &Sprint) -> String {
 }
 
 /// Plays inputs a second apart, and shows what each came to.
-fn play(sprint: &mut Sprint, inputs: &[Input]) -> Vec<String> {
+fn play(sprint: &mut Sprint, inputs: &[SprintInput]) -> Vec<String> {
     let mut second = 0;
     let shown = inputs.iter().map(|input| {
         second += 1;
@@ -242,7 +242,7 @@ fn what_is_woven_and_changes_nothing_on_the_target_is_left_to_people() {
             verdicts: both(),
             held: Vec::new(),
         };
-        play(&mut sprint, &[Input::Woven(Box::new(report))]);
+        play(&mut sprint, &[SprintInput::Woven(Box::new(report))]);
         let reason = sprint.state.reason();
         let expected = "what is woven changes nothing on `main`";
         assert_eq!(reason.as_deref(), Some(expected), "{pushed_before}");
@@ -267,7 +267,7 @@ fn sessions_are_counted_whatever_is_seen_of_the_members() {
             tasks,
             ..Sights::default()
         };
-        sprint = apply(&sprint, &Input::Seen(sights), at(1));
+        sprint = apply(&sprint, &SprintInput::Seen(sights), at(1));
         assert_eq!(Figures::of_sprint(&sprint).tasks, counted);
     }
 }
@@ -311,13 +311,13 @@ fn a_session_that_rests_again_with_the_same_head_has_not_answered() {
         ],
     );
     let rested = |seconds| {
-        let sight = Sight {
+        let sight = SprintSight {
             work: ready(102, 'b'),
             rested_at: Some(at(seconds)),
             is_red: false,
             outbox: None,
         };
-        Input::Seen(Sights {
+        SprintInput::Seen(Sights {
             members: vec![(job_of("refactor"), sight)],
             landing: None,
             ..Sights::default()
@@ -442,7 +442,7 @@ fn a_session_without_a_pull_request_is_asked_for_one_once() {
     let without = |seconds| Sights {
         members: vec![(
             job_of("curator"),
-            Sight {
+            SprintSight {
                 work: Work::Nothing,
                 rested_at: Some(at(seconds)),
                 is_red: false,
@@ -452,28 +452,28 @@ fn a_session_without_a_pull_request_is_asked_for_one_once() {
         landing: None,
         ..Sights::default()
     };
-    let asked = |is_taken| Input::Asked {
+    let asked = |is_taken| SprintInput::Asked {
         persona: "curator".parse().unwrap(),
         is_taken,
     };
     let sprint = begun(&["curator"]);
-    let waits = apply(&sprint, &Input::Seen(without(5)), at(125));
+    let waits = apply(&sprint, &SprintInput::Seen(without(5)), at(125));
     assert_eq!(words(&waits), "working 1: curator working");
     let asks = |sprint: &Sprint, sights: &Sights| without_pull(sprint, sights, at(126)).count();
     assert_eq!(asks(&waits, &without(5)), 1);
     // One that takes no message has said all that it says.
     let silent = apply(&waits, &asked(false), at(126));
     assert_eq!(asks(&silent, &without(5)), 0);
-    let silent = apply(&silent, &Input::Seen(without(5)), at(127));
+    let silent = apply(&silent, &SprintInput::Seen(without(5)), at(127));
     assert_eq!(words(&silent), "done 1: curator no_change");
     let told = apply(&waits, &asked(true), at(126));
     assert_eq!(apply(&told, &asked(true), at(150)), told, "once");
-    let still = apply(&told, &Input::Seen(without(5)), at(200));
+    let still = apply(&told, &SprintInput::Seen(without(5)), at(200));
     assert_eq!(words(&still), "working 1: curator working");
-    let ended = apply(&told, &Input::Seen(without(130)), at(250));
+    let ended = apply(&told, &SprintInput::Seen(without(130)), at(250));
     assert_eq!(words(&ended), "done 1: curator no_change");
     let in_time = at(126) + MEMBER_TIMEOUT;
-    let late = apply(&told, &Input::Seen(without(5)), in_time);
+    let late = apply(&told, &SprintInput::Seen(without(5)), in_time);
     assert_eq!(words(&late), "done 1: curator no_change");
     // A session at work may make something still.
     let works = apply(&told, &seen(&[("curator", Work::Working)]), in_time);
@@ -485,14 +485,14 @@ fn a_session_without_a_pull_request_is_asked_for_one_once() {
 
 #[test]
 fn who_has_a_minute_and_ends_without_a_pull_request_is_asked_for_one_too() {
-    let sight = |work, seconds| Sight {
+    let sight = |work, seconds| SprintSight {
         work,
         rested_at: Some(at(seconds)),
         is_red: false,
         outbox: None,
     };
     let sees = |work, seconds| {
-        Input::Seen(Sights {
+        SprintInput::Seen(Sights {
             members: vec![(job_of("curator"), sight(work, seconds))],
             ..Sights::default()
         })
@@ -519,7 +519,7 @@ fn who_has_a_minute_and_ends_without_a_pull_request_is_asked_for_one_too() {
     assert_eq!(without_pull(&sprint, &sights, at(123)).count(), 1);
     let persona = "curator".parse().unwrap();
     let is_taken = true;
-    let asked = apply(&sprint, &Input::Asked { persona, is_taken }, at(124));
+    let asked = apply(&sprint, &SprintInput::Asked { persona, is_taken }, at(124));
     let silent = apply(&asked, &sees(Work::Nothing, 3), at(184));
     assert_eq!(words(&silent), "done 1: curator no_change");
     // It answers that there is nothing, and a pull request may be listed late again.
@@ -607,7 +607,7 @@ fn a_weave_that_github_does_not_answer_is_tried_again_a_limited_number_of_times(
     play(&mut sprint, &[seen(&[("curator", ready(101, 'a'))])]);
     for weave in 1..=WEAVE_RETRIES_MAX + 1 {
         assert_eq!(sprint.weaves, weave);
-        let failed = Input::WeaveFailed {
+        let failed = SprintInput::WeaveFailed {
             weave,
             reason: "GitHub is down".to_owned(),
             may_pass: true,
@@ -649,7 +649,7 @@ fn only_the_weave_that_was_asked_for_counts() {
     play(&mut sprint, &[seen(&[("curator", ready(101, 'a'))])]);
     let report = |weave| woven(weave, vec![(101, is_in('a'))]);
     assert_eq!(apply(&sprint, &report(2), at(2)), sprint);
-    let failed = |weave| Input::WeaveFailed {
+    let failed = |weave| SprintInput::WeaveFailed {
         weave,
         reason: "somebody pushed".to_owned(),
         may_pass: false,
@@ -725,7 +725,7 @@ fn who_takes_the_change_back_is_missed_by_nobody() {
         &[
             seen(&[("curator", ready(101, 'a')), ("refactor", ready(102, 'b'))]),
             woven(1, vec![(101, is_in('a')), (102, is_out('b', 101))]),
-            Input::Withdrawn {
+            SprintInput::Withdrawn {
                 persona: "refactor".parse().unwrap(),
             },
             lands(Landing::Open),
@@ -741,7 +741,7 @@ fn what_was_closed_and_left_out_joins_the_next_weave_once_it_is_open_again() {
     let mut sprint = begun(&["curator", "refactor"]);
     let again = || ready(102, 'b');
     let refactor = |work| seen(&[("refactor", work)]);
-    let skipped = Verdict::Skipped {
+    let skipped = WeaveVerdict::Skipped {
         reason: "it is closed: open it again, or leave it out".to_owned(),
     };
     let shown = play(
@@ -800,7 +800,7 @@ fn the_places_of_very_many_conflicts_are_counted() {
         theirs: Some(sha('c')),
     };
     let verdict = |number: u64| {
-        let out = Verdict::Out {
+        let out = WeaveVerdict::Out {
             head: sha('a'),
             against: Against::StaleBase,
             clashes: vec![clash.clone(); 10],
@@ -818,10 +818,13 @@ fn the_places_of_very_many_conflicts_are_counted() {
     let bytes = serde_json::to_string(&report).unwrap().len();
     assert!((CLASHES_BYTES_MAX / 2..60_000).contains(&bytes), "{bytes}");
     let counted = report.verdicts.iter().map(|(_, verdict)| match verdict {
-        Verdict::Out {
+        WeaveVerdict::Out {
             clashes, others, ..
         } => clashes.len() + *others as usize,
-        Verdict::In { .. } | Verdict::Moved | Verdict::Nothing | Verdict::Skipped { .. } => 0,
+        WeaveVerdict::In { .. }
+        | WeaveVerdict::Moved
+        | WeaveVerdict::Nothing
+        | WeaveVerdict::Skipped { .. } => 0,
     });
     assert_eq!(counted.sum::<usize>(), 600);
 }
@@ -829,14 +832,14 @@ fn the_places_of_very_many_conflicts_are_counted() {
 #[test]
 fn what_a_member_was_shown_is_kept_until_it_is_read() {
     let curator: PersonaName = "curator".parse().unwrap();
-    let shown = Input::Shown {
+    let shown = SprintInput::Shown {
         persona: curator.clone(),
         shown: vec!["42".parse().unwrap()],
     };
     let mut sprint = apply(&begun(&["curator"]), &shown, at(1));
     assert_eq!(sprint.members[0].shown.len(), 1);
     sprint = abort(&sprint, "kim", at(2)).unwrap();
-    let read = Input::Read {
+    let read = SprintInput::Read {
         persona: curator.clone(),
     };
     sprint = apply(&sprint, &read, at(3));
@@ -845,9 +848,9 @@ fn what_a_member_was_shown_is_kept_until_it_is_read() {
 }
 
 /// Two members that are ready, since their sessions rested, and mail for one of them.
-fn with_mail(rested: Option<i64>, head: char, mail: bool) -> Input {
+fn with_mail(rested: Option<i64>, head: char, mail: bool) -> SprintInput {
     let sight = |name: &str, work| {
-        let sight = Sight {
+        let sight = SprintSight {
             work,
             rested_at: rested.map(at),
             is_red: false,
@@ -857,7 +860,7 @@ fn with_mail(rested: Option<i64>, head: char, mail: bool) -> Input {
     };
     let messages = vec![7.try_into().unwrap()];
     let mail = mail.then(|| ("refactor".parse().unwrap(), messages));
-    Input::Seen(Sights {
+    SprintInput::Seen(Sights {
         members: vec![
             sight("curator", ready(101, 'a')),
             sight("refactor", ready(102, head)),
@@ -909,7 +912,7 @@ fn what_mail_changes_is_woven_and_what_nobody_reads_holds_up_nothing() {
     let refactor = || "refactor".parse().unwrap();
     let refused = apply(
         &reading,
-        &Input::MailNotTaken {
+        &SprintInput::MailNotTaken {
             persona: refactor(),
         },
         at(2),
@@ -920,17 +923,17 @@ fn what_mail_changes_is_woven_and_what_nobody_reads_holds_up_nothing() {
     assert!(integrating(&late));
     let withdrawn = apply(
         &reading,
-        &Input::Withdrawn {
+        &SprintInput::Withdrawn {
             persona: refactor(),
         },
         at(2),
     );
     assert!(integrating(&withdrawn) && withdrawn.members[1].reading.is_none());
     assert!(integrating(&integrate_now(&reading, at(2)).unwrap()));
-    let gone = Input::Seen(Sights {
+    let gone = SprintInput::Seen(Sights {
         members: vec![(
             job_of("refactor"),
-            Sight {
+            SprintSight {
                 work: Work::Gone {
                     reason: "lost".to_owned(),
                 },

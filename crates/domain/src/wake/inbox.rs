@@ -81,7 +81,8 @@ impl Wake {
     pub fn given_back(
         &self,
         held: u32,
-        (why, back): (&str, ReturnMode),
+        why: &str,
+        back: ReturnMode,
         now: Timestamp,
     ) -> Result<Self, LeaseLost> {
         let attempt = self.held(held, now)?;
@@ -89,7 +90,7 @@ impl Wake {
         if self.answered {
             return Ok(self.acknowledged(now));
         }
-        let again = self.again_after(attempt, (why, None), now);
+        let again = self.again_after(attempt, why, None, now);
         let not_before = match back {
             ReturnMode::AsPlanned => return Ok(again),
             ReturnMode::After(wait) => plus(now, wait.min(RETRY_AFTER_MAX)),
@@ -171,7 +172,7 @@ impl Wake {
             }
             WakeState::Leased { .. } if self.answered => Some(self.acknowledged(now)),
             WakeState::Sending { attempt, until } | WakeState::Leased { attempt, until } => {
-                Some(self.again_after(attempt, (&unanswered(), None), until))
+                Some(self.again_after(attempt, &unanswered(), None, until))
             }
             WakeState::Acknowledged { .. } | WakeState::Dead { .. } => None,
         }

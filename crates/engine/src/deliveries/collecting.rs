@@ -1,6 +1,8 @@
 //! Sessions that were begun elsewhere and become runs of deliveries.
 
-use domain::delivery::{self, Act, Actor, Command, Delivery, Input, RunResult, TransitionError};
+use domain::delivery::{
+    self, Act, Actor, Command, Delivery, DeliveryInput, RunResult, TransitionError,
+};
 use domain::ids::{DeliveryId, EventId, JobId};
 use domain::step::Step;
 
@@ -15,7 +17,8 @@ impl Backend {
         &self,
         id: &DeliveryId,
         job: &JobId,
-        (name, by): (&str, &Actor),
+        name: &str,
+        by: &Actor,
     ) -> Result<Delivery, Error> {
         decide_again(format!("delivery {id}"), || async move {
             let found = self.must::<Delivery>(id).await?;
@@ -30,7 +33,7 @@ impl Backend {
                 sentence,
                 legal: delivery::legal(&found.value, by, &rules),
             })?;
-            let input = Input::Command(Command {
+            let input = DeliveryInput::Command(Command {
                 id: name.to_owned(),
                 by: by.clone(),
                 act: Act::Collect {

@@ -1,6 +1,6 @@
 //! A delivery as every surface shows it: with who is waited for, and why.
 
-use domain::delivery::{self, Child, ChildState, Delivery, Reason, RunStatus};
+use domain::delivery::{self, Child, ChildState, Delivery, DeliveryReason, RunStatus};
 use domain::ids::{AgentName, DeliveryId, JobId};
 use domain::job::{Job, WaitsFor};
 use domain::policy::Timing;
@@ -28,7 +28,7 @@ pub struct DeliveryShown {
     /// Who is waited for.
     pub waits_for: WaitsFor,
     /// Why it is where it is, the decisive reason first.
-    pub because: Vec<Reason>,
+    pub because: Vec<DeliveryReason>,
 }
 
 /// A delivery, with what decides who it waits for.
@@ -162,14 +162,14 @@ impl Backend {
 
     /// Why a delivery is where it is: its own reasons and what holds up everything of its source. A pause that it waits
     /// for decides.
-    async fn reasons_of(&self, waiting: &WaitingDelivery) -> Result<Vec<Reason>, Error> {
+    async fn reasons_of(&self, waiting: &WaitingDelivery) -> Result<Vec<DeliveryReason>, Error> {
         let mut because = self.with_pauses(waiting).await?;
         let delivery = &waiting.delivery;
         if delivery.is_terminal() {
             return Ok(because);
         }
         let repo = &delivery.repo;
-        let mut add = |code, sentence| because.push(Reason { code, sentence });
+        let mut add = |code, sentence| because.push(DeliveryReason { code, sentence });
         match self.store.source(repo).await?.map(|found| found.value) {
             None => add("no_source", format!("{repo} is no source.")),
             Some(source) if source.branch.is_none() => {
@@ -184,7 +184,7 @@ impl Backend {
     }
 
     /// The reasons in its own record, with the pauses, behind those of its pull request where that decides.
-    async fn with_pauses(&self, waiting: &WaitingDelivery) -> Result<Vec<Reason>, Error> {
+    async fn with_pauses(&self, waiting: &WaitingDelivery) -> Result<Vec<DeliveryReason>, Error> {
         let delivery = &waiting.delivery;
         let own = delivery::reasons(delivery, waiting.agent.as_ref());
         if delivery.is_terminal() {
@@ -254,7 +254,7 @@ fn waits_of(parts: &[WaitingDelivery]) -> Vec<WaitsFor> {
 }
 
 /// What its pull request waits for, if that is why it is where it is.
-fn of_pull(waiting: &WaitingDelivery, is_paused: bool, now: Timestamp) -> Vec<Reason> {
+fn of_pull(waiting: &WaitingDelivery, is_paused: bool, now: Timestamp) -> Vec<DeliveryReason> {
     let (Some(job), Some(tracked)) = (&waiting.job, &waiting.pull) else {
         return Vec::new();
     };
@@ -268,14 +268,14 @@ fn of_pull(waiting: &WaitingDelivery, is_paused: bool, now: Timestamp) -> Vec<Re
 }
 
 /// What is said of a part that waits for the decision of a person or the agent.
-fn part_that_waits(part: &WaitingDelivery) -> Option<Reason> {
+fn part_that_waits(part: &WaitingDelivery) -> Option<DeliveryReason> {
     let waits = Some(&part.waits_for).filter(|waits| waits.is_decision())?;
     let sentence = format!(
         "Its part {} waits for {}.",
         part.delivery.id,
         waits.sentence()
     );
-    Some(Reason {
+    Some(DeliveryReason {
         code: "part_waits",
         sentence,
     })

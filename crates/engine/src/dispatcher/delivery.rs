@@ -7,8 +7,8 @@ mod transcripts;
 mod wants;
 
 use domain::delivery::{
-    self, Delivery, Input, JobGlimpse, JobSight, PullGlimpse, ReviewSight, RunStatus, Sight,
-    Work as SessionWork,
+    self, Delivery, DeliveryInput, JobGlimpse, JobSight, PullGlimpse, ReviewSight, RunStatus,
+    SessionWork, Sight,
 };
 use domain::ids::{DeliveryId, PlanId, PullRef};
 use domain::policy::{Source, Timing};
@@ -77,7 +77,7 @@ impl Dispatcher {
             }
         }
         if refused.is_some() || delivery.refused.is_some() {
-            let input = Input::AskedFor(refused);
+            let input = DeliveryInput::AskedFor(refused);
             self.show_delivery(&delivery.id, &input).await?;
         }
         Ok((again, failed))
@@ -128,7 +128,7 @@ impl Dispatcher {
     pub(super) async fn show_delivery(
         &self,
         id: &DeliveryId,
-        input: &Input,
+        input: &DeliveryInput,
     ) -> Result<bool, Error> {
         decide_again(format!("delivery {id}"), || async move {
             let Some(found) = self.backend.store.get::<Delivery>(id).await? else {
@@ -158,7 +158,7 @@ impl Dispatcher {
     async fn decided(&self, before: &Delivery, source: &Source) -> Result<Step<Delivery>, Error> {
         let now = self.backend.now();
         let rules = self.backend.delivery_rules(before).await?.into_owned();
-        let apply = |delivery: &Delivery, input: Input| {
+        let apply = |delivery: &Delivery, input: DeliveryInput| {
             delivery::apply(delivery, &input, now, &rules).map_err(Error::from)
         };
         let mut next = before.clone();
@@ -176,7 +176,7 @@ impl Dispatcher {
         {
             let sight = JobSight::of_job(&job.value, &source.timing, now);
             let read_at = session_read_at;
-            next = apply(&next, Input::Job(Box::new(sight), read_at))?.aggregate;
+            next = apply(&next, DeliveryInput::Job(Box::new(sight), read_at))?.aggregate;
         }
         if let Some(pull) = &next.task.pull {
             next = self.with_pull(&next, pull, &apply).await?;
@@ -185,19 +185,19 @@ impl Dispatcher {
             && let Some(job) = self.backend.store.job(job).await?
         {
             let sight = ReviewSight::of(&job.value, &source.timing, now);
-            next = apply(&next, Input::Review(sight))?.aggregate;
+            next = apply(&next, DeliveryInput::Review(sight))?.aggregate;
         }
         for child in next.children.clone() {
             if let Some(found) = self.backend.store.get::<Delivery>(&child.id).await? {
                 let state = delivery::ChildState::of(&found.value);
-                next = apply(&next, Input::Child(child.id, state))?.aggregate;
+                next = apply(&next, DeliveryInput::Child(child.id, state))?.aggregate;
             }
         }
         if next.trouble.is_some() && !next.children.is_empty() {
             let parts = self.parts_sight(&next).await?;
-            next = apply(&next, Input::Parts(parts))?.aggregate;
+            next = apply(&next, DeliveryInput::Parts(parts))?.aggregate;
         }
-        apply(&next, Input::Deadline)
+        apply(&next, DeliveryInput::Deadline)
     }
 
     /// The state of a delivery after it has seen a pull request of its own.
@@ -205,7 +205,7 @@ impl Dispatcher {
         &self,
         delivery: &Delivery,
         pull: &PullRef,
-        apply: impl Fn(&Delivery, Input) -> Result<Step<Delivery>, Error>,
+        apply: impl Fn(&Delivery, DeliveryInput) -> Result<Step<Delivery>, Error>,
     ) -> Result<Delivery, Error> {
         let Some(found) = self.backend.store.pull(pull).await? else {
             return Ok(delivery.clone());
@@ -213,7 +213,7 @@ impl Dispatcher {
         let found = found.value;
         let glimpse = Box::new(PullGlimpse::of_pull(&found.pull));
         let read_at = found.read_at.unwrap_or(found.pull.since);
-        Ok(apply(delivery, Input::Pull(glimpse, read_at))?.aggregate)
+        Ok(apply(delivery, DeliveryInput::Pull(glimpse, read_at))?.aggregate)
     }
 
     /// What is the case while a delivery wants something.

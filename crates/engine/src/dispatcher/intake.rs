@@ -1,8 +1,8 @@
 //! Issues that become deliveries, and closed issues that end them.
 
 use domain::delivery::{
-    Actor, Closed, Delivery, Input, IntakeLabel, IssueRef, IssueSight, IssueState, IssueTrouble,
-    of_issue,
+    Actor, Closed, Delivery, DeliveryInput, IntakeLabel, IssueRef, IssueSight, IssueState,
+    IssueTrouble, of_issue,
 };
 use domain::failure::{Failure, FailureClass};
 use domain::ids::RepoName;
@@ -137,10 +137,10 @@ impl Dispatcher {
             Some(Err(Error::Outside(failure))) => {
                 tracing::warn!(%repo, %failure, "the issues could not be read");
                 let wait = failure.asked_wait();
-                found.value.failed(&failure.to_string(), (now, wait))
+                found.value.failed(&failure.to_string(), now, wait)
             }
             Some(Err(error @ (Error::NotNow(_) | Error::Transition(_)))) => {
-                found.value.failed(&error.to_string(), (now, None))
+                found.value.failed(&error.to_string(), now, None)
             }
             Some(Err(error)) => return Err(error),
         };
@@ -362,7 +362,7 @@ impl Dispatcher {
         let Some(found) = self.backend.delivery_of_issue(issue).await? else {
             return Ok(());
         };
-        let input = Input::Issue(sight);
+        let input = DeliveryInput::Issue(sight);
         self.show_delivery(&found.value.id, &input).await.map(drop)
     }
 

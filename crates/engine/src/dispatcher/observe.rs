@@ -3,7 +3,7 @@
 use domain::account::Health;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::JobId;
-use domain::job::{self, Observation, Phase, Snapshot, Watch};
+use domain::job::{self, JobPhase, Observation, Snapshot, Watch};
 use domain::policy::Source;
 use domain::when::plus;
 use jiff::{SignedDuration, Timestamp};
@@ -28,7 +28,7 @@ impl Dispatcher {
         found: Versioned<job::Job>,
         source: &Source,
     ) -> Result<(), Error> {
-        let Phase::Watching(watch) = &found.value.phase else {
+        let JobPhase::Watching(watch) = &found.value.phase else {
             return Ok(());
         };
         let now = self.backend.now();
@@ -102,7 +102,7 @@ impl Dispatcher {
             return Ok(());
         };
         let mut failed = None;
-        if let Phase::Watching(watch) = &found.value.phase {
+        if let JobPhase::Watching(watch) = &found.value.phase {
             let source = self.source(&found.value.repo).await?;
             match self.sight(&found.value, watch).await {
                 // What another save kept from being stored was not read.

@@ -18,7 +18,7 @@ mod trials;
 use domain::event::Event;
 use domain::ids::{JobId, PipelineId, StreamName};
 use domain::pipeline::{
-    self, Input, Member, MemberSight, MemberState, Pipeline, PipelineStep, StepState,
+    self, AgentState, Member, MemberSight, Pipeline, PipelineInput, PipelineStep, StepState,
 };
 use domain::policy::Source;
 
@@ -76,7 +76,7 @@ impl Dispatcher {
             StepState::Pending => {
                 let planned = self.plan(&found.value, place, source, trees);
                 match Box::pin(planned).await? {
-                    Ok(plan) => (Input::Planned(plan), None),
+                    Ok(plan) => (PipelineInput::Planned(plan), None),
                     Err(hindrance) => {
                         let same = found.value.clone();
                         let next = pipeline::hindered(same, place, Some(hindrance));
@@ -156,7 +156,7 @@ impl Dispatcher {
         &self,
         step: &PipelineStep,
         refused: &[(JobId, String)],
-    ) -> Result<Input, Error> {
+    ) -> Result<PipelineInput, Error> {
         let mut sights = Vec::new();
         for member in &step.members {
             let seen = self.member_sight(&member.job).await?;
@@ -167,7 +167,7 @@ impl Dispatcher {
             };
             sights.push((member.job.clone(), sight));
         }
-        Ok(Input::Seen(sights))
+        Ok(PipelineInput::Seen(sights))
     }
 
     /// How far a job is, with its pull request; none if it is not there.
@@ -241,7 +241,7 @@ fn at_work(job: JobId) -> Member {
         stream: StreamName::default(),
         requirement: None,
         job,
-        state: MemberState::Working,
+        state: AgentState::Working,
         note: String::new(),
     }
 }

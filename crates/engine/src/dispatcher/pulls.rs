@@ -13,11 +13,11 @@ use domain::effect::{Action, PullAction};
 use domain::facts::{PullFacts, ReadDepth};
 use domain::failure::FailureClass;
 use domain::ids::{CommitSha, JobId, PullRef, RepoName};
-use domain::job::{Job, Phase};
+use domain::job::{Job, JobPhase};
 use domain::link;
 use domain::merge::Owner;
 use domain::policy::{Source, Timing};
-use domain::pull::{self, DeliveryHint, Input, PullContext};
+use domain::pull::{self, DeliveryHint, PullContext, PullInput};
 use domain::step::Step;
 use jiff::{SignedDuration, Timestamp};
 
@@ -148,9 +148,9 @@ impl Dispatcher {
         whole: Reading,
     ) -> Result<PullFacts, Error> {
         let pull = &found.value.pull;
-        let heard = (wakeup.news, wakeup.sha);
+        let (news, told) = (wakeup.news, wakeup.sha);
         let now = self.backend.now();
-        let pushed = |received| pull::is_just_pushed(pull, heard, (received, now));
+        let pushed = |received| pull::is_just_pushed(pull, news, told, received, now);
         if wakeup.received_at.is_some_and(pushed) {
             let outline = Reading {
                 depth: ReadDepth::Outline,
@@ -188,7 +188,7 @@ impl Dispatcher {
         let (pull, facts) = (&pull, &checked);
         let mut outside = self.outside(pull, &job, facts, source).await?;
         let decide = |outside: &PullContext, now: Timestamp| {
-            let input = Input::Facts(Box::new(facts.clone()), Box::new(outside.clone()));
+            let input = PullInput::Facts(Box::new(facts.clone()), Box::new(outside.clone()));
             pull::apply(pull, &input, now, &source.policy, &source.timing)
         };
         let mut step = decide(&outside, self.backend.now());
@@ -282,7 +282,7 @@ impl Dispatcher {
         step: &Step<pull::Pull>,
         timing: &Timing,
     ) -> Result<(), Error> {
-        let Phase::Watching(watch) = &job.phase else {
+        let JobPhase::Watching(watch) = &job.phase else {
             return Ok(());
         };
         let Some(session) = step.aggregate.session.as_ref() else {

@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use domain::failure::{CallEffect, Failure, FailureClass};
 use domain::ids::{DeliveryGuid, RepoName};
 use domain::redelivery::{
-    self, CHECK_INTERVAL, FailedDelivery, Log, RedeliveryContext, RedeliveryPlan, RedeliveryState,
+    self, CHECK_INTERVAL, FailedDelivery, RedeliveryContext, RedeliveryPlan, RedeliveryState,
+    WebhookLog,
 };
 use domain::webhook_activity::{self, WebhookHealth};
 use domain::when::plus;
@@ -78,7 +79,7 @@ impl Dispatcher {
     }
 
     /// Creates the row of each log, and deletes rows that are not needed any more.
-    async fn keep_logs(&self, logs: &[Log]) -> Result<(), Error> {
+    async fn keep_logs(&self, logs: &[WebhookLog]) -> Result<(), Error> {
         let known = self.backend.store.repairs().await?;
         for log in logs {
             if !known.iter().any(|known| known.value.log == *log) {
@@ -100,7 +101,7 @@ impl Dispatcher {
 
     /// Reads one log and requests redelivery of what failed. The requests are saved before, so a crash between the
     /// two costs an attempt and nothing else.
-    pub(super) async fn redeliver(&self, log: &Log) -> Result<(), Error> {
+    pub(super) async fn redeliver(&self, log: &WebhookLog) -> Result<(), Error> {
         let Some(found) = self.backend.store.repair(log).await? else {
             return Ok(());
         };
@@ -161,12 +162,12 @@ impl Dispatcher {
         ignore_conflict(self.backend.commit(unit).await)
     }
 
-    async fn around(&self, log: &Log) -> Result<RedeliveryContext, Error> {
+    async fn around(&self, log: &WebhookLog) -> Result<RedeliveryContext, Error> {
         let store = &self.backend.store;
         let paused = store.switches().await?.value.paused_since.is_some();
         let repos: Vec<RepoName> = match log {
-            Log::Repo(repo) => vec![repo.clone()],
-            Log::App => {
+            WebhookLog::Repo(repo) => vec![repo.clone()],
+            WebhookLog::App => {
                 let sources = store.sources().await?;
                 sources.into_iter().map(|it| it.value.repo).collect()
             }
@@ -182,7 +183,7 @@ impl Dispatcher {
         })
     }
 
-    async fn ask_again(&self, log: &Log, ask: &[FailedDelivery]) -> Result<(), Error> {
+    async fn ask_again(&self, log: &WebhookLog, ask: &[FailedDelivery]) -> Result<(), Error> {
         if ask.is_empty() {
             return Ok(());
         }
@@ -212,7 +213,7 @@ impl Dispatcher {
 
     /// Corrects what did not go as saved beforehand. A process that changed the row meanwhile has counted the
     /// requests, which only costs attempts.
-    async fn correct(&self, log: &Log, answers: RedeliveryAnswers) -> Result<(), Error> {
+    async fn correct(&self, log: &WebhookLog, answers: RedeliveryAnswers) -> Result<(), Error> {
         if answers.gone.is_empty() && answers.stopped.is_none() {
             return Ok(());
         }

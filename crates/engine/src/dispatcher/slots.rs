@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::governor::{self, Admission, CREATE_GAP, CREATE_HOLD, Limits, SLOTS_TAKEN, Slots};
 use domain::ids::{AccountName, JobId, RepoName};
-use domain::job::{self, Job, Phase};
+use domain::job::{self, Job, JobPhase};
 use domain::when::plus;
 use jiff::{SignedDuration, Timestamp};
 
@@ -62,7 +62,7 @@ impl Dispatcher {
         let is_waiting = !is_all
             || first
                 .iter()
-                .any(|it| matches!(it.value.phase, Phase::Queued { .. }));
+                .any(|it| matches!(it.value.phase, JobPhase::Queued { .. }));
         let mut room = SlotRoom {
             limits,
             now,
@@ -104,7 +104,7 @@ impl Dispatcher {
         let missing = begins.filter(|id| !queued.iter().any(|it| it.value.id == **id));
         if let Some(id) = missing {
             let found = self.backend.store.job(id).await?;
-            queued.extend(found.filter(|it| matches!(it.value.phase, Phase::Queued { .. })));
+            queued.extend(found.filter(|it| matches!(it.value.phase, JobPhase::Queued { .. })));
         }
         Ok(queued)
     }
@@ -120,7 +120,7 @@ impl Dispatcher {
         let mut held: BTreeMap<RepoName, bool> = BTreeMap::new();
         let begins = room.slots.0.value.creating.clone();
         for found in in_turn(queued, begins.as_ref(), now) {
-            let Phase::Queued { not_before, .. } = found.value.phase else {
+            let JobPhase::Queued { not_before, .. } = found.value.phase else {
                 continue;
             };
             let repo = &found.value.repo;

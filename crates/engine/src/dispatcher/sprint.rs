@@ -14,7 +14,7 @@ use domain::failure::Hindrance;
 use domain::ids::{CommitSha, JobId, PullRef, RepoName, SprintNumber};
 use domain::job::Job;
 use domain::policy::{Source, Timing};
-use domain::sprint::{self, Input, Landing, Sight, Sights, Sprint, SprintState};
+use domain::sprint::{self, Landing, Sights, Sprint, SprintInput, SprintSight, SprintState};
 
 use super::Dispatcher;
 use super::dues::is_due_kept;
@@ -87,7 +87,7 @@ impl Dispatcher {
                 landing,
                 ..Sights::default()
             };
-            return self.decide(found, &[Input::Seen(sights)]).await;
+            return self.decide(found, &[SprintInput::Seen(sights)]).await;
         }
         let hindrance = match self.launch(found, source).await? {
             Progress::Changed => return Ok(true),
@@ -108,10 +108,10 @@ impl Dispatcher {
         self.read_again(&found.value, &sights.unread).await?;
         let now = self.backend.now();
         let soon = sprint::soon(&sights, now);
-        let mut next = sprint::apply(&found.value, &Input::Seen(sights.clone()), now);
+        let mut next = sprint::apply(&found.value, &SprintInput::Seen(sights.clone()), now);
         if sprint::begins_weave(&found.value, &next) {
             sights.mail = self.mail_before_weave(&next).await?;
-            next = sprint::apply(&found.value, &Input::Seen(sights), now);
+            next = sprint::apply(&found.value, &SprintInput::Seen(sights), now);
         }
         let is_integrating = next.state == SprintState::Integrating;
         let changed = self.save_sprint(found, next.clone(), soon).await?;
@@ -150,9 +150,13 @@ impl Dispatcher {
     }
 
     /// Decides about a sprint and saves it, unless it was changed meanwhile. Returns whether another decision may follow.
-    async fn decide(&self, found: &Versioned<Sprint>, inputs: &[Input]) -> Result<bool, Error> {
+    async fn decide(
+        &self,
+        found: &Versioned<Sprint>,
+        inputs: &[SprintInput],
+    ) -> Result<bool, Error> {
         let now = self.backend.now();
-        let decided = |so_far: Sprint, input: &Input| sprint::apply(&so_far, input, now);
+        let decided = |so_far: Sprint, input: &SprintInput| sprint::apply(&so_far, input, now);
         let next = inputs.iter().fold(found.value.clone(), decided);
         self.save_sprint(found, next, None).await
     }
@@ -227,7 +231,7 @@ impl Dispatcher {
         &self,
         job: &Job,
         timing: &Timing,
-    ) -> Result<(Sight, Option<TrackedPull>), Error> {
+    ) -> Result<(SprintSight, Option<TrackedPull>), Error> {
         let pull = match job.pull() {
             Some(pull) => self.backend.store.pull(pull).await?,
             None => None,
@@ -249,8 +253,8 @@ impl Dispatcher {
 }
 
 /// What a sprint sees of a member whose job can never be made.
-fn refused((job, reason): (JobId, String)) -> Input {
-    Input::Seen(sprint::never_made(job, reason))
+fn refused(job: JobId, reason: String) -> SprintInput {
+    SprintInput::Seen(sprint::never_made(job, reason))
 }
 
 /// What a sprint calls itself where it gives orders.

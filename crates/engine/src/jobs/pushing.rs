@@ -23,7 +23,7 @@ impl Backend {
             let source = self.store.source(&found.value.repo).await?;
             let source = source.map_or_else(|| bare(&found.value), |source| source.value);
             let now = self.now();
-            let Some(step) = job::pushed(&found.value, session, (now, &source.timing)) else {
+            let Some(step) = job::pushed(&found.value, session, now, &source.timing) else {
                 return Ok(Some(id.clone()));
             };
             let mut unit = self.unit();

@@ -1,7 +1,7 @@
 //! The rows of mail, page by page: a log may have more of them than one reading holds.
 
 use domain::ids::{PersonaName, RepoName};
-use domain::mail::{Counters, Message, Page};
+use domain::mail::{Counters, Page, ReceivedMessage};
 use jiff::Timestamp;
 
 use crate::backend::{Backend, Error};
@@ -64,10 +64,10 @@ impl Backend {
         &self,
         repo: &RepoName,
         persona: &PersonaName,
-        wanted: impl Fn(&Message) -> bool,
+        wanted: impl Fn(&ReceivedMessage) -> bool,
         limit: usize,
-    ) -> Result<Vec<Message>, Error> {
-        let mut messages: Vec<Message> = Vec::new();
+    ) -> Result<Vec<ReceivedMessage>, Error> {
+        let mut messages: Vec<ReceivedMessage> = Vec::new();
         self.each_mail_row(repo, &keys::mail_box_of(persona), |record| {
             messages.extend(Some(decode(&record)?.value).filter(&wanted));
             Ok(messages.len() < limit)
@@ -83,9 +83,11 @@ impl Backend {
         repo: &RepoName,
         after: Option<Timestamp>,
         until: Timestamp,
-    ) -> Result<Vec<Message>, Error> {
-        let is_between = |it: &Message| it.ts <= until && after.is_none_or(|after| it.ts > after);
-        let is_wanted = |it: &Message| it.read_at.is_none() && !it.trashed && is_between(it);
+    ) -> Result<Vec<ReceivedMessage>, Error> {
+        let is_between =
+            |it: &ReceivedMessage| it.ts <= until && after.is_none_or(|after| it.ts > after);
+        let is_wanted =
+            |it: &ReceivedMessage| it.read_at.is_none() && !it.trashed && is_between(it);
         let counters = self.store.get_or_initial::<Counters>(repo).await?.value;
         let mut unread = Vec::new();
         for (persona, counts) in &counters.personas {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::fence::encoded_len;
 use domain::ids::RepoName;
 use domain::mail::{
-    self, Counters, Fault, FaultKind, LINE_BYTES_MAX, Log, MailImported, MailVerified, Message,
+    self, Counters, FaultKind, LINE_BYTES_MAX, Log, LogFault, MailImported, MailVerified,
     PERSONAS_MAX, Page,
 };
 use domain::policy::Source;
@@ -48,7 +48,7 @@ impl Whole {
     }
 }
 
-type Boxes = BTreeMap<Key, Message>;
+type Boxes = BTreeMap<Key, ReceivedMessage>;
 
 impl Backend {
     async fn whole_mail(&self, repo: &RepoName) -> Result<Whole, Error> {
@@ -87,7 +87,11 @@ impl Backend {
     }
 
     /// The same, where only some faults of the log stand against it.
-    async fn rebuild(&self, repo: &RepoName, is_bad: fn(&Fault) -> bool) -> Result<usize, Error> {
+    async fn rebuild(
+        &self,
+        repo: &RepoName,
+        is_bad: fn(&LogFault) -> bool,
+    ) -> Result<usize, Error> {
         let mut count = 0;
         for _ in 0..DECIDE_AGAIN_MAX {
             match self.rebuild_once(repo, is_bad).await? {
@@ -102,7 +106,7 @@ impl Backend {
     async fn rebuild_once(
         &self,
         repo: &RepoName,
-        is_bad: fn(&Fault) -> bool,
+        is_bad: fn(&LogFault) -> bool,
     ) -> Result<(usize, bool), Error> {
         let whole = self.whole_mail(repo).await?;
         let version = whole.counted.version;
@@ -112,7 +116,7 @@ impl Backend {
         let text = whole.text();
         let log = Log::read(text.as_bytes(), &whole.counted.value.seal());
         whole.refuse_missing()?;
-        let faults: Vec<Fault> = log
+        let faults: Vec<LogFault> = log
             .faults()
             .iter()
             .filter(|it| is_bad(it))
@@ -142,7 +146,7 @@ impl Backend {
             }
         }
         let counters = &whole.counted.value;
-        let next = Counters::of(&log, (counters.sealed, counters.pages));
+        let next = Counters::of(&log, counters.sealed, counters.pages);
         let odd = usize::from(next != *counters);
         if odd == 1 {
             let mut unit = self.unit();
@@ -165,7 +169,7 @@ impl Backend {
         let outcome = self.import_all(repo, other, &mut done).await;
         if outcome.is_err() && done.added > 0 {
             // What was added belongs into mailboxes; numbers that are left out come with the rest of the import.
-            let is_bad = |fault: &Fault| !matches!(fault.what, FaultKind::Gap { .. });
+            let is_bad = |fault: &LogFault| !matches!(fault.what, FaultKind::Gap { .. });
             if let Err(error) = self.rebuild(repo, is_bad).await {
                 tracing::warn!(%repo, %error, "imported mail is not in its mailboxes yet");
             }
@@ -233,7 +237,7 @@ impl Backend {
     async fn mail_boxes(
         &self,
         repo: &RepoName,
-    ) -> Result<BTreeMap<Key, Versioned<Message>>, Error> {
+    ) -> Result<BTreeMap<Key, Versioned<ReceivedMessage>>, Error> {
         let mut boxes = BTreeMap::new();
         self.each_mail_row(repo, keys::MAIL_BOX, |record| {
             let message = decode(&record)?;
@@ -248,7 +252,7 @@ impl Backend {
 fn verified(
     repo: &RepoName,
     whole: &Whole,
-    stored: &BTreeMap<Key, Versioned<Message>>,
+    stored: &BTreeMap<Key, Versioned<ReceivedMessage>>,
 ) -> MailVerified {
     let text = whole.text();
     let counters = &whole.counted.value;
@@ -263,11 +267,9 @@ fn verified(
     }
     let differs = mail::compare(&log, &whole.pages);
     faults.extend(differs.iter().map(ToString::to_string));
-    let seals = whole
-        .pages
-        .last()
-        .map_or((0, 0), |last| (last.seals().events, last.number()));
-    if *counters != Counters::of(&log, seals) {
+    let last = whole.pages.last();
+    let (sealed, pages) = last.map_or((0, 0), |last| (last.seals().events, last.number()));
+    if *counters != Counters::of(&log, sealed, pages) {
         faults.push("the counters are not what the log comes to".to_owned());
     }
     faults.extend(odd_boxes(&boxes_of(repo, &log), stored));
@@ -282,8 +284,8 @@ fn verified(
 fn change(
     unit: &mut UnitOfWork,
     key: &Key,
-    message: Option<&Message>,
-    found: Option<&Versioned<Message>>,
+    message: Option<&ReceivedMessage>,
+    found: Option<&Versioned<ReceivedMessage>>,
 ) {
     match (message, found) {
         (Some(message), found) => {
@@ -305,7 +307,7 @@ fn boxes_of(repo: &RepoName, log: &Log<'_>) -> Boxes {
 }
 
 /// Where mailboxes are not what the log comes to.
-fn odd_boxes(wanted: &Boxes, stored: &BTreeMap<Key, Versioned<Message>>) -> Vec<String> {
+fn odd_boxes(wanted: &Boxes, stored: &BTreeMap<Key, Versioned<ReceivedMessage>>) -> Vec<String> {
     let all: BTreeSet<&Key> = wanted.keys().chain(stored.keys()).collect();
     let odd = all
         .into_iter()
@@ -357,7 +359,7 @@ fn odd_import(what: &str) -> Error {
 }
 
 /// The first fault, and how many more there are.
-fn fault_summary(faults: &[Fault]) -> String {
+fn fault_summary(faults: &[LogFault]) -> String {
     match faults {
         [] => String::new(),
         [only] => only.to_string(),

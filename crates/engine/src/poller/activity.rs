@@ -2,7 +2,7 @@
 
 use domain::account::{Account, AccountActivity};
 use domain::ids::AccountName;
-use domain::job::{Job, Phase};
+use domain::job::{Job, JobPhase};
 use domain::session::SessionState;
 use jiff::SignedDuration;
 
@@ -44,10 +44,10 @@ pub(super) fn gap(account: &Account, watched: &[Versioned<Job>]) -> SignedDurati
 /// Whether a session may still change by itself.
 pub(super) fn is_active(found: &Versioned<Job>) -> bool {
     match &found.value.phase {
-        Phase::Watching(watch) => watch.state != SessionState::Completed || watch.pull.is_some(),
-        Phase::Queued { .. }
-        | Phase::Creating { .. }
-        | Phase::Proposed { .. }
-        | Phase::Ended(_) => false,
+        JobPhase::Watching(watch) => watch.state != SessionState::Completed || watch.pull.is_some(),
+        JobPhase::Queued { .. }
+        | JobPhase::Creating { .. }
+        | JobPhase::Proposed { .. }
+        | JobPhase::Ended(_) => false,
     }
 }

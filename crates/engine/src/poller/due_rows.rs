@@ -1,7 +1,7 @@
 //! Moves rows that kept too early a time in the index: see `UnitOfWork::keep_due_row`.
 
 use domain::effect::Effect;
-use domain::job::{self, Job, Phase};
+use domain::job::{self, Job, JobPhase};
 use domain::when::plus;
 use jiff::{SignedDuration, Timestamp};
 
@@ -83,5 +83,5 @@ fn queued(record: &Record) -> Option<Job> {
     let found = decode::<Job>(record)
         .ok()
         .filter(|_| is_job && record.key.sk == keys::META)?;
-    matches!(found.value.phase, Phase::Queued { .. }).then_some(found.value)
+    matches!(found.value.phase, JobPhase::Queued { .. }).then_some(found.value)
 }

@@ -63,7 +63,7 @@ impl Poller {
             };
             match job::relation(&found.value, &view.id, marker.attempt) {
                 SessionRelation::Duplicate | SessionRelation::Stray => {
-                    self.put_away(&found, (&view.id, marker.attempt)).await?;
+                    self.put_away(&found, &view.id, marker.attempt).await?;
                 }
                 SessionRelation::Own | SessionRelation::Ahead => self.cleared.note(&view.id, now),
                 // It may turn out to be a duplicate once the job's own session is known.
@@ -77,13 +77,15 @@ impl Poller {
     async fn put_away(
         &self,
         found: &Versioned<Job>,
-        duplicate: (&SessionId, u32),
+        duplicate: &SessionId,
+        attempt: u32,
     ) -> Result<(), Error> {
-        let owner = self.backend.store.job_of(duplicate.0).await?;
+        let owner = self.backend.store.job_of(duplicate).await?;
         let rules = self.rules(&found.value).await?;
-        let step = job::session_found(&found.value, duplicate, owner.as_ref(), &rules.timing);
+        let (owner, timing) = (owner.as_ref(), &rules.timing);
+        let step = job::session_found(&found.value, duplicate, attempt, owner, timing);
         if step.effects.is_empty() {
-            self.cleared.note(duplicate.0, self.backend.now());
+            self.cleared.note(duplicate, self.backend.now());
             return Ok(());
         }
         if self.is_wished_for(&found.value, &step).await? {

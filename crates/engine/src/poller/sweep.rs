@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use domain::account::{Account, PollCounters};
 use domain::ids::PullRef;
-use domain::job::{Job, Phase};
+use domain::job::{Job, JobPhase};
 use domain::session::SessionView;
 use jiff::{SignedDuration, Timestamp};
 
@@ -72,14 +72,14 @@ impl Poller {
             last.is_some_and(|last| now.duration_since(last).abs() >= every)
         };
         let created = jobs.iter().filter_map(|job| match &job.value.phase {
-            Phase::Watching(watch) if now.duration_since(watch.since) < YOUNG => {
+            JobPhase::Watching(watch) if now.duration_since(watch.since) < YOUNG => {
                 Some(job.value.created_at)
             }
-            Phase::Watching(_)
-            | Phase::Queued { .. }
-            | Phase::Creating { .. }
-            | Phase::Proposed { .. }
-            | Phase::Ended(_) => None,
+            JobPhase::Watching(_)
+            | JobPhase::Queued { .. }
+            | JobPhase::Creating { .. }
+            | JobPhase::Proposed { .. }
+            | JobPhase::Ended(_) => None,
         });
         // Ended jobs are not read one by one: at this age they may have duplicates too.
         let oldest = created.fold(now - YOUNG, Timestamp::min);

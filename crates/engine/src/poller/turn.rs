@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::account::{Account, Health};
 use domain::cadence::{self, READS_MAX};
 use domain::ids::SessionId;
-use domain::job::{Job, Phase, Watch};
+use domain::job::{Job, JobPhase, Watch};
 use domain::priority::{self, ReadCandidate};
 
 use super::poll_data::PollData;
@@ -28,7 +28,7 @@ impl Poller {
     ) -> Result<Vec<Watched<'a>>, Error> {
         let (mut looked_at, mut asking) = (Vec::new(), Vec::new());
         for found in jobs {
-            let Phase::Watching(watch) = &found.value.phase else {
+            let JobPhase::Watching(watch) = &found.value.phase else {
                 continue;
             };
             // Unless it is read in this poll, it was last read when it was.
@@ -67,23 +67,23 @@ impl Poller {
         gathered: &mut PollData,
     ) -> Result<BTreeSet<SessionId>, Error> {
         let mut resting = BTreeSet::new();
-        let polls = (activity::gap(account, jobs), account.counters.last);
+        let (gap, last) = (activity::gap(account, jobs), account.counters.last);
         let now = self.backend.now();
         for found in jobs {
             match &found.value.phase {
-                Phase::Watching(watch)
+                JobPhase::Watching(watch)
                     if account.health == Health::Working && watch.is_pushed(now) =>
                 {
                     let rules = self.rules_in_poll(&found.value, gathered).await?;
-                    if cadence::rests_on_pushes(watch, polls, now, &rules.timing) {
+                    if cadence::rests_on_pushes(watch, gap, last, now, &rules.timing) {
                         resting.insert(watch.session.clone());
                     }
                 }
-                Phase::Watching(_)
-                | Phase::Queued { .. }
-                | Phase::Creating { .. }
-                | Phase::Proposed { .. }
-                | Phase::Ended(_) => {}
+                JobPhase::Watching(_)
+                | JobPhase::Queued { .. }
+                | JobPhase::Creating { .. }
+                | JobPhase::Proposed { .. }
+                | JobPhase::Ended(_) => {}
             }
         }
         Ok(resting)

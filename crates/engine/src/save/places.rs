@@ -1,7 +1,7 @@
 //! Places of jobs in the lists of their account.
 
 use domain::ids::PullRef;
-use domain::job::{Job, Phase};
+use domain::job::{Job, JobPhase};
 
 use crate::counts::CountLabel;
 use crate::job_state::state_of;
@@ -10,13 +10,13 @@ use crate::ports::ListKey;
 
 /// Whether a step has a job watched that was not.
 pub(super) fn begins_to_be_watched(before: Option<&Job>, job: &Job) -> bool {
-    let is_watched = |job: &Job| matches!(job.phase, Phase::Watching(_));
+    let is_watched = |job: &Job| matches!(job.phase, JobPhase::Watching(_));
     is_watched(job) && !before.is_some_and(is_watched)
 }
 
 /// The pull request that polls check now and then for a missing record: that of a watched job.
 pub(super) fn swept(job: &Job) -> Option<&PullRef> {
-    let is_watched = matches!(job.phase, Phase::Watching(_));
+    let is_watched = matches!(job.phase, JobPhase::Watching(_));
     job.pull().filter(|_| is_watched)
 }
 
@@ -28,10 +28,10 @@ pub(super) fn swept(job: &Job) -> Option<&PullRef> {
 pub fn job_list(job: &Job) -> Option<ListKey> {
     let sort = keys::list_position(job.created_at, &job.id);
     let (name, sort) = match &job.phase {
-        Phase::Queued { .. } | Phase::Creating { .. } => {
+        JobPhase::Queued { .. } | JobPhase::Creating { .. } => {
             (keys::jobs_of("queued", &job.account), sort)
         }
-        Phase::Watching(watch) => {
+        JobPhase::Watching(watch) => {
             let sort = match job.attempt {
                 1 => sort,
                 attempt => format!("{sort}:{attempt}"),
@@ -42,9 +42,9 @@ pub fn job_list(job: &Job) -> Option<ListKey> {
             };
             (keys::jobs_of("watched", &job.account), sort)
         }
-        Phase::Proposed { .. } => (keys::jobs_of("proposed", &job.account), sort),
+        JobPhase::Proposed { .. } => (keys::jobs_of("proposed", &job.account), sort),
         // Their list alone says what they count as.
-        Phase::Ended(_) => return keys::listed(keys::ended(state_of(job)), sort),
+        JobPhase::Ended(_) => return keys::listed(keys::ended(state_of(job)), sort),
     };
     let word = Some(CountLabel::for_job(job).word());
     Some(ListKey { name, sort, word })
@@ -99,7 +99,7 @@ mod tests {
             ..first.clone()
         };
         let mut told = first.clone();
-        let Phase::Watching(watch) = &mut told.phase else {
+        let JobPhase::Watching(watch) = &mut told.phase else {
             panic!("it is watched");
         };
         **watch = Watch {

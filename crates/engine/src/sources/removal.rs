@@ -5,7 +5,7 @@ use domain::ids::{ArtefactId, DeliveryId, JobId, PipelineId, PullRef, RepoName, 
 use domain::intake::Intake;
 use domain::pipeline::{Requirement, RequirementState};
 use domain::policy::Source;
-use domain::redelivery::Log;
+use domain::redelivery::WebhookLog;
 use domain::schedule::Schedule;
 
 use crate::backend::{Backend, Error, decide_again, ignore_conflict};
@@ -71,7 +71,7 @@ impl Backend {
             if reach.version > 0 {
                 unit.delete(keys::repository_access(repo), &reach);
             }
-            let log = Log::Repo(repo.clone());
+            let log = WebhookLog::Repo(repo.clone());
             if let Some(repair) = self.store.repair(&log).await? {
                 unit.delete(keys::hook_log(&log), &repair);
             }

@@ -10,7 +10,7 @@ use domain::ids::{AccountName, AgentName, DeliveryId, JobId, RepoName, TokenName
 use domain::mail::Counters;
 use domain::notes::Notes;
 use domain::policy::Source;
-use domain::redelivery::{Log, RedeliveryState};
+use domain::redelivery::{RedeliveryState, WebhookLog};
 use domain::token::Token;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -177,13 +177,13 @@ impl Aggregate for Token {
 
 /// Its due depends on what the dispatcher just read, so [`crate::backend::UnitOfWork::save_due`] saves it.
 impl Aggregate for RedeliveryState {
-    type Id = Log;
+    type Id = WebhookLog;
     const KIND: &'static str = "log of webhook deliveries";
 
-    fn key(id: &Log) -> Key {
+    fn key(id: &WebhookLog) -> Key {
         keys::hook_log(id)
     }
-    fn name(id: &Log) -> String {
+    fn name(id: &WebhookLog) -> String {
         id.to_string()
     }
     fn list(&self) -> Option<ListKey> {

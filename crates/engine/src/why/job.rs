@@ -5,7 +5,7 @@ use domain::advice::Advice;
 use domain::effect::{Action, EffectState, JulesAction};
 use domain::failure::FailureClass;
 use domain::governor::{self, Admission};
-use domain::job::{self, Attention, EndReason, Job, Phase, Watch, deadline};
+use domain::job::{self, Attention, EndReason, Job, JobPhase, Watch, deadline};
 use domain::policy::{Answerer, Source, Timing};
 use domain::session::SessionState;
 use jiff::Timestamp;
@@ -29,30 +29,30 @@ impl Backend {
             }
         }
         match &job.phase {
-            Phase::Queued {
+            JobPhase::Queued {
                 not_before,
                 refusals,
                 ..
             } => {
                 self.queued(found, job, *not_before, *refusals).await?;
             }
-            Phase::Creating { since, .. } => {
+            JobPhase::Creating { since, .. } => {
                 let sentence = format!("Its session is being created since {since}.");
                 found.because("starting", sentence);
             }
-            Phase::Proposed {
+            JobPhase::Proposed {
                 since, pull: None, ..
             } => {
                 self.why_opening(found, &job.id, *since).await?;
             }
             // Its pull request says what it waits for.
-            Phase::Proposed { .. } => {}
-            Phase::Ended(ending) => {
+            JobPhase::Proposed { .. } => {}
+            JobPhase::Ended(ending) => {
                 let sentence = format!("It ended at {}: {}.", ending.at, how(&ending.how));
                 found.because("ended", sentence);
                 found.next.push(Advice::Retry.about(&job.id));
             }
-            Phase::Watching(watch) => {
+            JobPhase::Watching(watch) => {
                 watching(found, job, watch, source.as_ref());
                 if let Some(account) = &account {
                     polled(found, account, self.now());
@@ -146,7 +146,7 @@ impl Backend {
         let now = self.now();
         let place = job::start_place(job, now);
         let before = |other: &Job| job::start_place(other, now) < place;
-        let waits = |other: &Job| matches!(other.phase, Phase::Queued { .. });
+        let waits = |other: &Job| matches!(other.phase, JobPhase::Queued { .. });
         let ahead = queued.iter().map(|found| &found.value);
         Ok(ahead.filter(|other| waits(other) && before(other)).count())
     }

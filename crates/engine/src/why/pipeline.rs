@@ -2,8 +2,8 @@
 
 use domain::advice::{Advice, Next};
 use domain::ids::PipelineId;
-use domain::job::{Job, Phase};
-use domain::pipeline::{self, Exchange, Member, MemberState, Pipeline, PipelineStep, StepState};
+use domain::job::{Job, JobPhase};
+use domain::pipeline::{self, AgentState, Exchange, Member, Pipeline, PipelineStep, StepState};
 use domain::reasoned::Reasoned;
 use domain::redact::clause;
 use jiff::Timestamp;
@@ -133,8 +133,8 @@ fn why_over(found: &mut WhySubject, run: &Pipeline) {
 /// Whether a job has no session yet, so that a pause alone decides when it begins.
 fn is_unbegun(job: &Job) -> bool {
     match job.phase {
-        Phase::Queued { .. } | Phase::Creating { .. } => true,
-        Phase::Watching(_) | Phase::Proposed { .. } | Phase::Ended(_) => false,
+        JobPhase::Queued { .. } | JobPhase::Creating { .. } => true,
+        JobPhase::Watching(_) | JobPhase::Proposed { .. } | JobPhase::Ended(_) => false,
     }
 }
 
@@ -184,7 +184,7 @@ fn progress(run: &Pipeline, place: usize) -> String {
             }
         },
         (StepState::Running { since }, _) => {
-            let working = names(step, &MemberState::Working);
+            let working = names(step, &AgentState::Working);
             let (minutes, until) = (run.wait_minutes, pipeline::late_at(run, *since));
             format!(
                 "At work, and waited for at most {minutes} min, until about {until}: {working}."
@@ -192,7 +192,7 @@ fn progress(run: &Pipeline, place: usize) -> String {
         }
         (StepState::WaitingMerge { since }, _) => {
             // What each waits for is told of its job: a red or a closed one waits for no person who merges.
-            let merging = names(step, &MemberState::Merging);
+            let merging = names(step, &AgentState::Merging);
             let until = match run.rules.exchange {
                 Exchange::Human => String::new(),
                 Exchange::Auto => {
@@ -242,7 +242,7 @@ fn failed(step: &PipelineStep) -> Vec<String> {
 }
 
 /// The agents of a step that are in this state.
-fn names(step: &PipelineStep, state: &MemberState) -> String {
+fn names(step: &PipelineStep, state: &AgentState) -> String {
     let are = step.members.iter().filter(|it| it.state == *state);
     let named: Vec<String> = are.map(|it| full_name(step, it)).collect();
     named.join(", ")
@@ -273,7 +273,7 @@ mod tests {
                 stream: domain::ids::StreamName::default(),
                 requirement: None,
                 job,
-                state: MemberState::Failed { reason },
+                state: AgentState::Failed { reason },
                 note: String::new(),
             }],
             trees: None,

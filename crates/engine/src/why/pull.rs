@@ -6,7 +6,7 @@ use domain::failure::FailureClass;
 use domain::ids::PullRef;
 use domain::job::Job;
 use domain::merge::{Gate, Judgement, Reason};
-use domain::pipeline::{Part, unrepaired};
+use domain::pipeline::{PipelinePart, unrepaired};
 use domain::policy::{Policy, Timing};
 use domain::pull::{Pull, PullPhase, REOPEN_WAIT, tells_of_checks_at, tells_session};
 use jiff::Timestamp;
@@ -60,7 +60,8 @@ impl Backend {
                 self.lane_of(found, pull).await?;
                 let source = self.store.source(&pull.pull.repo).await?;
                 let rules = source.map(|source| (source.value.policy, source.value.timing));
-                tells_of_checks(found, pull, &rules.unwrap_or_default());
+                let (policy, timing) = rules.unwrap_or_default();
+                tells_of_checks(found, pull, &policy, &timing);
                 if let Some(due) = self.due_of(&keys::pull(&pull.pull)).await? {
                     let sentence = format!("Pull request {} is read and judged again.", pull.pull);
                     found.then(due, sentence);
@@ -144,7 +145,7 @@ impl Backend {
 }
 
 /// Who is told of failed checks, and when: once its session was told as often as it may be, an event tells people and agents.
-fn tells_of_checks(found: &mut WhySubject, pull: &Pull, (policy, timing): &(Policy, Timing)) {
+fn tells_of_checks(found: &mut WhySubject, pull: &Pull, policy: &Policy, timing: &Timing) {
     let Some(at) = tells_of_checks_at(pull, timing) else {
         return;
     };
@@ -170,7 +171,7 @@ fn own_checks(pull: &Pull) -> Vec<Said> {
     };
     let reason = |wrong: String| {
         let (code, sentence) = ("own_check_failed", format!("{wrong}.{then}"));
-        (delivery::Reason { code, sentence }, None)
+        (delivery::DeliveryReason { code, sentence }, None)
     };
     let found = pull.own_findings(&verdict.sha).into_iter();
     found.map(reason).collect()
@@ -188,7 +189,7 @@ fn about(reason: &Reason, pull: &Pull) -> Option<Next> {
 pub(super) fn judged(
     found: &mut WhySubject,
     tracked: &TrackedPull,
-    part: Option<&Part>,
+    part: Option<&PipelinePart>,
     gate: Option<Gate>,
     now: Timestamp,
 ) {
@@ -201,7 +202,7 @@ pub(super) fn judged(
 /// Why a pull request is not merged now, the decisive reason first, as its delivery tells it.
 pub(crate) fn reasons(
     tracked: &TrackedPull,
-    part: Option<&Part>,
+    part: Option<&PipelinePart>,
     gate: Option<Gate>,
     is_paused: bool,
     now: Timestamp,
@@ -210,18 +211,18 @@ pub(crate) fn reasons(
     said.map(|(reason, _)| reason).collect()
 }
 
-type Said = (delivery::Reason, Option<Next>);
+type Said = (delivery::DeliveryReason, Option<Next>);
 
 fn alone(code: &'static str, sentence: impl Into<String>) -> Vec<Said> {
     let sentence = sentence.into();
-    vec![(delivery::Reason { code, sentence }, None)]
+    vec![(delivery::DeliveryReason { code, sentence }, None)]
 }
 
 /// What the last reading of a pull request says, with what to do about it, behind why there is no newer one. What checks of our own
 /// found stands beside their names.
 fn said(
     tracked: &TrackedPull,
-    part: Option<&Part>,
+    part: Option<&PipelinePart>,
     gate: Option<Gate>,
     is_paused: bool,
     now: Timestamp,
@@ -279,7 +280,7 @@ pub(super) fn delay(tracked: &TrackedPull, now: Timestamp) -> Option<String> {
 /// What the last judgement of a pull request says.
 fn judgement(
     pull: &Pull,
-    part: Option<&Part>,
+    part: Option<&PipelinePart>,
     gate: Option<Gate>,
     is_paused: bool,
     now: Timestamp,
@@ -299,7 +300,7 @@ fn judgement(
     };
     let head = &verdict.sha;
     let with_advice = |reason: Reason| {
-        let told = delivery::Reason {
+        let told = delivery::DeliveryReason {
             code: reason.code(),
             sentence: reason.sentence_for(part),
         };

@@ -4,7 +4,7 @@ mod member;
 
 use domain::advice::{Advice, Next};
 use domain::ids::{JobId, PersonaName, RepoName, SprintNumber};
-use domain::job::{self, Phase, WaitReason};
+use domain::job::{self, JobPhase, WaitReason};
 use domain::merge::Reason;
 use domain::pull::{PullPhase, REOPEN_WAIT};
 use domain::reasoned::Reasoned;
@@ -186,12 +186,12 @@ impl Backend {
         let hindrance = hindrance.map(Reason::sentence);
         let delay = || tracked.and_then(|it| pull::delay(it, self.now()));
         let rested = match &job.value.phase {
-            Phase::Watching(watch) if watch.pull.is_none() => watch.announced.completed_at,
-            Phase::Watching(_)
-            | Phase::Queued { .. }
-            | Phase::Creating { .. }
-            | Phase::Proposed { .. }
-            | Phase::Ended(_) => None,
+            JobPhase::Watching(watch) if watch.pull.is_none() => watch.announced.completed_at,
+            JobPhase::Watching(_)
+            | JobPhase::Queued { .. }
+            | JobPhase::Creating { .. }
+            | JobPhase::Proposed { .. }
+            | JobPhase::Ended(_) => None,
         };
         Ok(OfJob::Waits {
             waits,

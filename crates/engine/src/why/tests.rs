@@ -72,7 +72,7 @@ fn pulled(reasons: &[Reason]) -> TrackedPull {
     let reference: PullRef = "acme/shop#7".parse().unwrap();
     let job = JobId::from_ulid(ulid::Ulid(7));
     let mut pull = track(reference, job, None, at(1));
-    pull.verdict = Some(Verdict {
+    pull.verdict = Some(PullVerdict {
         at: at(1),
         sha: "1".repeat(40).parse().unwrap(),
         judgement: Judgement::Refuse {
@@ -224,7 +224,7 @@ fn what_a_delivery_says_of_a_head_is_as_it_says_it_now() {
 
 #[test]
 fn what_people_decide_about_an_exchange_is_told_by_the_setting_that_counts_there() {
-    let own = Part {
+    let own = PipelinePart {
         pipeline: None,
         work: PartWork::Proposal { requirement: None },
     };

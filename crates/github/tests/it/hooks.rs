@@ -1,7 +1,7 @@
 //! The logs of webhook deliveries, of the App and of a repository, against the sandbox's GitHub and a scripted one.
 
 use domain::failure::FailureClass;
-use domain::redelivery::{AttemptOutcome, DeliveryId, HookId, Log};
+use domain::redelivery::{AttemptOutcome, DeliveryId, HookId, WebhookLog};
 use engine::ports::{HooksRead, HooksWrite};
 use github::{Client, Reader, Settings, Writer};
 use jiff::{SignedDuration, Timestamp};
@@ -73,7 +73,7 @@ impl Stage {
     }
 
     /// Reads the log, asks for what failed, and reads it again.
-    async fn is_repaired(&self, (reader, writer): (Reader, Writer), expected: Log) {
+    async fn is_repaired(&self, (reader, writer): (Reader, Writer), expected: WebhookLog) {
         let repos = [REPO.parse().unwrap()];
         let logs = reader.logs(&repos).await.unwrap();
         assert_eq!(logs, [expected]);
@@ -106,7 +106,7 @@ async fn a_token_repairs_what_a_repository_s_webhook_failed_to_deliver() {
     let stage = Stage::new(DOOR).await;
     let adapters = stage.adapters(DEFAULT_TOKEN, None);
     stage
-        .is_repaired(adapters, Log::Repo(REPO.parse().unwrap()))
+        .is_repaired(adapters, WebhookLog::Repo(REPO.parse().unwrap()))
         .await;
 }
 
@@ -114,7 +114,7 @@ async fn a_token_repairs_what_a_repository_s_webhook_failed_to_deliver() {
 async fn an_app_repairs_what_its_own_webhook_failed_to_deliver() {
     let stage = Stage::new(DOOR).await;
     let adapters = stage.adapters(include_str!("keys/app.pem"), Some(APP_ID));
-    stage.is_repaired(adapters, Log::App).await;
+    stage.is_repaired(adapters, WebhookLog::App).await;
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn deliveries_to_others_are_none_of_our_business() {
     ] {
         let stage = Stage::new(url).await;
         let (reader, _) = stage.adapters(DEFAULT_TOKEN, None);
-        let log = Log::Repo(REPO.parse().unwrap());
+        let log = WebhookLog::Repo(REPO.parse().unwrap());
         let found = reader.attempts(&log, Timestamp::UNIX_EPOCH).await;
         assert_eq!(found.unwrap(), None, "{url}");
     }
@@ -139,7 +139,7 @@ async fn a_log_that_may_not_be_read_is_told_as_such() {
         ..TokenSetup::default()
     });
     let (reader, _) = stage.adapters(DEFAULT_TOKEN, None);
-    let log = Log::Repo(REPO.parse().unwrap());
+    let log = WebhookLog::Repo(REPO.parse().unwrap());
     let failure = reader
         .attempts(&log, Timestamp::UNIX_EPOCH)
         .await
@@ -185,7 +185,7 @@ async fn a_log_is_read_back_to_where_the_last_look_ended_and_no_further() {
         }
     })
     .await;
-    let log = Log::Repo(REPO.parse().unwrap());
+    let log = WebhookLog::Repo(REPO.parse().unwrap());
     let since = "2026-03-01T09:00:00Z".parse().unwrap();
     let found = server.reader().attempts(&log, since).await;
     let found = found.unwrap().unwrap();

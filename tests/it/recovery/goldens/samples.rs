@@ -15,10 +15,10 @@ use domain::event::{
 use domain::facts::Base;
 use domain::failure::{Failure, FailureClass, Hindrance};
 use domain::ids::{CommitSha, EventId, JobId, PullRef, RepoId, SessionId};
-use domain::job::{Origin, Phase};
+use domain::job::{JobPhase, Origin};
 use domain::policy::MergeMethod;
 use domain::pull::{DeliveryHint, PullPhase};
-use domain::redelivery::Log;
+use domain::redelivery::WebhookLog;
 use domain::session::{Plan, PlanStep};
 use domain::wake::{Channel, DeliveryOutcome, Wake};
 use domain::web_page::WebPage;
@@ -44,8 +44,8 @@ fn hindrance() -> Hindrance {
     }
 }
 
-fn queued() -> Phase {
-    Phase::Queued {
+fn queued() -> JobPhase {
+    JobPhase::Queued {
         since: AT,
         not_before: AT,
         refusals: 0,
@@ -442,10 +442,10 @@ fn works() -> Vec<Work> {
         },
         Work::Redelivery { log: None },
         Work::Redelivery {
-            log: Some(Log::App),
+            log: Some(WebhookLog::App),
         },
         Work::Redelivery {
-            log: Some(Log::Repo(pull_ref().repo)),
+            log: Some(WebhookLog::Repo(pull_ref().repo)),
         },
     ];
     works.extend(news.map(hooked));

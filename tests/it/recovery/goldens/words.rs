@@ -8,8 +8,8 @@ use domain::account::{Account, Health};
 use domain::conversation::Role;
 use domain::delivery::{
     Actor, CheckpointsBy, Checks, ChildState, Closed, DeliveryKind, Deploy, EntryKind, Fault,
-    IssueTrouble, JobEnd, Mode, Observe, Performer, Phase as DeliveryPhase, PlanBy, PullEnd,
-    RefRole, RefType, ReviewBy, RunResult, RunStatus, TranscriptState, Verdict, Work as SeenWork,
+    IssueTrouble, JobEnd, Mode, Observe, Performer, Phase, PlanBy, PullEnd, RefRole, RefType,
+    ReviewBy, RunResult, RunStatus, SessionWork, TranscriptState, Verdict,
 };
 use domain::effect::{
     Action, Effect, EffectState, JulesAction, PullAction, RepoAction, TrackerAction,
@@ -19,19 +19,18 @@ use domain::facts::{Check, CheckOutcome, Pass, PullState};
 use domain::failure::{CallEffect, FailureClass};
 use domain::github_access::{AccessProblemKind, RepositoryAccess};
 use domain::intake::{Intake, ReadingResult};
-use domain::job::{Attention, EndReason, Job, Origin, Phase};
+use domain::job::{Attention, EndReason, Job, JobPhase, Origin};
 use domain::merge::{Judgement, LastingReason, MergeInput, MissingChecksCause, Reason};
 use domain::pipeline::{
-    Exchange, Implement, MemberState, PartWork, Pipeline, PipelineStep, Recipe, Requirement,
+    AgentState, Exchange, Implement, PartWork, Pipeline, PipelineStep, Recipe, Requirement,
     RequirementState, StepKind, StepState,
 };
 use domain::policy::{Answerer, MergeMethod, MergePolicy, PlanApproval, Source};
 use domain::pull::{DeliveryHint, OwnOutcome, PullPhase};
-use domain::redelivery::{Log, LogStatus, RedeliveryState};
+use domain::redelivery::{LogStatus, RedeliveryState, WebhookLog};
 use domain::session::SessionState;
 use domain::sprint::{
-    Against, MemberState as SprintMemberState, Outbox, Report, Sprint, SprintState,
-    Verdict as WeaveVerdict, Way,
+    Against, MemberState, Outbox, Report, Sprint, SprintState, Way, WeaveVerdict,
 };
 use domain::token::{Scope, Token};
 use domain::wake::{Channel, Wake, WakeState};
@@ -82,7 +81,7 @@ words! {
     }
     CallEffect { No, Maybe }
     Origin { Created, Adopted, Proposed }
-    Phase { Queued, Creating, Watching, Proposed, Ended }
+    JobPhase { Queued, Creating, Watching, Proposed, Ended }
     Attention { None, Expecting, Question, Plan, Answered }
     EndReason { Merged, Woven, PullClosed, Completed, Failed, Lost, Refused, Left, Cancelled }
     SessionState {
@@ -123,7 +122,7 @@ words! {
     Work {
         Job, Pull, Commit, Webhook, Wake, Artifacts, Messages, Look, Adopt, Watch, Slots, Delivery, Pipeline, Requirement, Schedule, Sprint, Personas, Transcript, Intake, Issue, Redelivery,
     }
-    Log { App, Repo }
+    WebhookLog { App, Repo }
     LogStatus { Read, NoHook, Forbidden, Unread }
     DeliveryHint { Changed, CheckBegan, CheckEnded, UnderWay, Pushed, SuiteEnded }
     AppSetup { Asked, Made, Stored }
@@ -136,7 +135,7 @@ words! {
     DeliveryAsk { Start, Plan, Checkpoint, Review, Merge }
     TrackerAction { Tell, CloseIssue, DispatchWorkflow }
     DeliveryKind { Issue, Requirement, Member, Integration, Adhoc }
-    DeliveryPhase { Intake, Plan, Implement, Review, Verify, Deploy, Observe, Close }
+    Phase { Intake, Plan, Implement, Review, Verify, Deploy, Observe, Close }
     RunStatus { Pending, Running, Succeeded, Failed, Blocked }
     Verdict { Pass, NotPass }
     RefRole { Trigger, Output, Parent }
@@ -157,7 +156,7 @@ words! {
     ReviewBy { Agent, Human, Jules, Nobody }
     Deploy { None, Workflow, Deployment }
     Observe { None, Soak }
-    SeenWork { Waiting, Working, Asking, Planned, Resting, Ended }
+    SessionWork { Waiting, Working, Asking, Planned, Resting, Ended }
     JobEnd { Merged, PullClosed, Completed, Failed, Lost, Refused, Canceled }
     Checks { Unknown, Awaited, Missing, Running, Passed, Failed, GivenUp }
     PullEnd { Merged, Closed }
@@ -167,11 +166,11 @@ words! {
     ReadingResult { Read, Failed, Skipped }
     StepKind { Bootstrap, Layer, Requirements, Proposals, Clean, Labels }
     StepState { Pending, Running, WaitingMerge, Done, Skipped, Failed }
-    MemberState { Working, Merging, Merged, Nothing, Open, Failed, Refused }
+    AgentState { Working, Merging, Merged, Nothing, Open, Failed, Refused }
     RequirementState { Planning, Unplanned, Ready, Implementing, Merged, Tidying, Tidied, Removing, Failed }
     PartWork { Agent, Proposal, Sprint }
     SprintState { Working, Integrating, Fixing, Verifying, Done, PartiallyDone, Aborted }
-    SprintMemberState {
+    MemberState {
         Pending, Waiting, Working, PullOpen, Applied, Conflicted, Rerunning, Unresolved, Delegated, TimedOut, NoChange, Skipped, Withdrawn, Failed,
     }
     Outbox { Head, Patch }
@@ -336,7 +335,7 @@ fn of_sprint(sprint: &Sprint) -> Vec<&'static str> {
     for member in &sprint.members {
         words.push(Words::word(&member.state));
         words.extend(member.collected.iter().map(Words::word));
-        if let SprintMemberState::Applied { way } = &member.state {
+        if let MemberState::Applied { way } = &member.state {
             words.push(Words::word(way));
         }
     }
@@ -380,14 +379,14 @@ fn of_job(job: &Job) -> Vec<&'static str> {
     let mut words = vec![job.origin.word(), job.phase.word()];
     words.extend(job.part.as_ref().map(|part| part.work.word()));
     match &job.phase {
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Proposed { .. } => {}
-        Phase::Watching(watch) => {
+        JobPhase::Queued { .. } | JobPhase::Creating { .. } | JobPhase::Proposed { .. } => {}
+        JobPhase::Watching(watch) => {
             words.extend([watch.state.word(), watch.attention.word()]);
             let told = watch.announced.question.as_ref();
             let turn = told.and_then(|told| told.turn.as_ref());
             words.extend(turn.map(|turn| Words::word(&turn.who)));
         }
-        Phase::Ended(ending) => words.push(ending.how.word()),
+        JobPhase::Ended(ending) => words.push(ending.how.word()),
     }
     words
 }

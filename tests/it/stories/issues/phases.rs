@@ -1,6 +1,8 @@
 //! What people decide at checkpoints, and the phases after the merge.
 
-use domain::delivery::{self as deliveries, Deploy, Endpoint, Part, PullEnd, Reason, RunStatus};
+use domain::delivery::{
+    self as deliveries, DeliveryReason, Deploy, Endpoint, Part, PullEnd, RunStatus,
+};
 use domain::job::{WaitParty, WaitReason};
 use engine::backend::Error;
 use jiff::SignedDuration;
@@ -295,7 +297,7 @@ async fn a_delivery_that_was_split_closes_after_its_parts() {
         let shown = shown.expect("a parent");
         let told = (shown.waits_for.who, shown.waits_for.what);
         assert_eq!(told, (WaitParty::Person, WaitReason::Parts));
-        let names_it = |reason: &Reason| {
+        let names_it = |reason: &DeliveryReason| {
             reason.code == "part_waits" && reason.sentence.contains(part.id.as_str())
         };
         assert!(shown.because.iter().any(names_it), "{:?}", shown.because);
@@ -470,11 +472,11 @@ async fn an_execution_is_decided_by_where_its_delivery_is_when_it_is_saved() {
     let ann = Actor::person("ann");
     let implement = |it: &Delivery, rules: &Rules| {
         let wanted = deliveries::Execution::Implement;
-        deliveries::execution(it, wanted, None, (&ann, rules))
+        deliveries::execution(it, wanted, None, &ann, rules)
     };
-    let (id, named) = (id_of(number), ("own", &ann));
-    let refused = world.backend.command_by_place(&id, named, implement).await;
-    let refused = refused.expect_err("it is implemented already");
+    let id = id_of(number);
+    let ordered = world.backend.command_by_place(&id, "own", &ann, implement);
+    let refused = ordered.await.expect_err("it is implemented already");
     // The word for an execution, not the one for an approval.
     assert!(
         matches!(&refused, Error::Transition(why) if why.code == "under_way"),

@@ -143,7 +143,7 @@ impl Race {
         let command = Command {
             id: format!("verdict:{head}:{}", self.world.backend.ulid()),
             by: Actor::agent("helper"),
-            act: Act::Verdict(Review {
+            act: Act::Verdict(ReviewResult {
                 verdict: Verdict::Pass,
                 head: head.clone(),
                 summary: None,

@@ -2,7 +2,7 @@
 
 use domain::ids::JobId;
 use domain::layer::Layer;
-use domain::pipeline::{EntryPoint, Exchange, Implement, MemberState, OWN_CHECKS};
+use domain::pipeline::{AgentState, EntryPoint, Exchange, Implement, OWN_CHECKS};
 use domain::pull::OwnOutcome;
 use sandbox::github::{CheckSetup, Outcome};
 use sandbox::story::{Step, Story, Writing};
@@ -50,7 +50,7 @@ async fn an_observer_that_edits_code_is_stopped_and_stops_no_other() {
         let now = run(world, &begun).await;
         members(&now, "observers")
             .iter()
-            .any(|(_, state)| *state == MemberState::Merged)
+            .any(|(_, state)| *state == AgentState::Merged)
     };
     Box::pin(world.until(hour(1), "the other one is merged", is_merged)).await;
     let over = until_over(&world, &begun).await;
@@ -62,7 +62,7 @@ async fn an_observer_that_edits_code_is_stopped_and_stops_no_other() {
     let told = members(&over, "observers");
     let why = "its checks failed and were not repaired: jules/scope";
     let found = format!("{why}: ");
-    let stopped = |state: &MemberState| state.reason().is_some_and(|it| it.starts_with(&found));
+    let stopped = |state: &AgentState| state.reason().is_some_and(|it| it.starts_with(&found));
     assert_eq!(
         told.iter().filter(|(_, state)| stopped(state)).count(),
         1,
@@ -207,7 +207,7 @@ async fn an_agent_that_is_late_is_called_off() {
     let begun = begin(&world, EntryPoint::Observers).await;
     let over = until_over(&world, &begun).await;
     let told = members(&over, "observers");
-    let late = |state: &MemberState| matches!(state, MemberState::Failed { reason } if reason.contains("45 min"));
+    let late = |state: &AgentState| matches!(state, AgentState::Failed { reason } if reason.contains("45 min"));
     let (job, _) = told
         .iter()
         .find(|(_, state)| late(state))
@@ -347,7 +347,7 @@ async fn a_forged_pass_merges_nothing_and_a_forged_failure_stops_nothing() {
             ["bootstrap done", "observers done", "decider done"]
         );
         let merged = members(&over, "observers").into_iter();
-        let merged = merged.filter(|(_, state)| *state == MemberState::Merged);
+        let merged = merged.filter(|(_, state)| *state == AgentState::Merged);
         assert_eq!(merged.count(), 1);
         let texts = world.sandbox.github().texts(REPO, "jules");
         assert!(!texts.expect("a branch").contains_key(path));

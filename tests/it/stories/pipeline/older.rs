@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use domain::layer::Layer;
-use domain::pipeline::{EntryPoint, Exchange, Implement, MemberState, PipelineAsk};
+use domain::pipeline::{AgentState, EntryPoint, Exchange, Implement, PipelineAsk};
 use domain::schedule::Schedule;
 use engine::pipelines::PipelineOrder;
 use sandbox::story::{Step, Story, Writing};
@@ -172,7 +172,7 @@ async fn the_older_tree_runs_as_it_is_up_to_a_merged_requirement() {
     let observers = members(&over, "observers");
     assert_eq!(observers.len(), 2, "those of its schedule: {observers:?}");
     let decider = &over.steps[3].members[0];
-    assert_eq!(decider.state, MemberState::Merged);
+    assert_eq!(decider.state, AgentState::Merged);
     let role = decider.role.as_ref().map(|role| role.as_str());
     assert_eq!(role, Some("triage"), "it may have roles there");
     assert_eq!(findings(&world), [""; 0]);

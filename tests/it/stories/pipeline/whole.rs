@@ -6,7 +6,7 @@ use domain::delivery::{Act, Actor, Checkpoints, Command, Delivery, Phase, Review
 use domain::event::{ErrorCause, Event, Occurrence};
 use domain::ids::{ArtefactId, JobId, RepoName};
 use domain::pipeline::{
-    EntryPoint, Exchange, Implement, MemberState, Pipeline, Requirement, RequirementState,
+    AgentState, EntryPoint, Exchange, Implement, Pipeline, Requirement, RequirementState,
 };
 use domain::policy::{MergePolicy, Source, Timing};
 use jiff::Timestamp;
@@ -291,7 +291,7 @@ fn checked_out(folder: &Path, branch: &str) -> Tree {
 /// The one that edits code is not merged, its pull request says so once, and the step goes on without it.
 async fn one_observer_was_stopped(world: &World, over: &Pipeline) {
     let observers = members(over, "observers");
-    let is_merged = |(_, state): &&(JobId, MemberState)| *state == MemberState::Merged;
+    let is_merged = |(_, state): &&(JobId, AgentState)| *state == AgentState::Merged;
     let merged = observers.iter().filter(is_merged).count();
     assert_eq!((observers.len(), merged), (6, 5), "{observers:?}");
     let stopped = observers.iter().find(|it| !is_merged(it));

@@ -8,8 +8,8 @@ use crate::delivery::lateness::{
 };
 use crate::delivery::verify::is_read_again;
 use crate::delivery::{
-    ChildState, Closed, Delivery, Deploy, Failed, Fault, Phase, PlanBy, ReviewBy, RunStatus, Work,
-    history, legal,
+    ChildState, Closed, Delivery, Deploy, Failed, Fault, Phase, PlanBy, ReviewBy, RunStatus,
+    SessionWork, history, legal,
 };
 use crate::job::{self, WaitParty};
 use crate::when::plus;
@@ -122,7 +122,7 @@ const TO_BE_CREATED: &str = "Its session has yet to be created.";
 
 fn has_session(delivery: &Delivery) -> bool {
     let work = delivery.job_seen().map(|job| &job.work);
-    work.is_some_and(|work| *work != Work::Waiting)
+    work.is_some_and(|work| *work != SessionWork::Waiting)
 }
 
 fn planning(delivery: &Delivery, who: WaitParty) -> WordedReason {
@@ -158,10 +158,10 @@ fn planning(delivery: &Delivery, who: WaitParty) -> WordedReason {
 fn implementing(delivery: &Delivery) -> WordedReason {
     let change = "The change of its session is awaited.";
     let is_untold = match delivery.job_seen().map(|job| &job.work) {
-        Some(Work::Resting(since)) => is_stale(delivery, *since),
-        Some(Work::Ended(_)) => false,
-        Some(Work::Waiting) | None => return worded("implementing", TO_BE_CREATED, change),
-        Some(Work::Working | Work::Asking | Work::Planned(_)) => {
+        Some(SessionWork::Resting(since)) => is_stale(delivery, *since),
+        Some(SessionWork::Ended(_)) => false,
+        Some(SessionWork::Waiting) | None => return worded("implementing", TO_BE_CREATED, change),
+        Some(SessionWork::Working | SessionWork::Asking | SessionWork::Planned(_)) => {
             return reason("implementing", change);
         }
     };

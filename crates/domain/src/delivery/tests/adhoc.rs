@@ -5,7 +5,7 @@ use crate::ids::EventId;
 use crate::job::tests::{creating, queued, watched_job};
 use crate::job::{self, Job};
 use crate::policy::Timing;
-use crate::pull::{Pull, PullPhase, SeenHead, Verdict as Judged, track};
+use crate::pull::{Pull, PullPhase, PullVerdict, SeenHead, track};
 
 fn shown(job: &Job, pull: Option<&Pull>) -> String {
     let delivery = of_job(job, pull, &Timing::default(), at(10));
@@ -16,7 +16,7 @@ fn shown(job: &Job, pull: Option<&Pull>) -> String {
 
 fn ended(how: job::EndReason) -> Job {
     let mut job = watched_job();
-    job.phase = job::Phase::Ended(job::Ending {
+    job.phase = job::JobPhase::Ended(job::Ending {
         at: at(5),
         session: None,
         pull: Some(pull_ref()),
@@ -65,7 +65,7 @@ fn steps() -> crate::session::Plan {
 /// A job whose session asks something, and has shown a plan if there is one.
 fn asking(attention: job::Attention, plan: Option<crate::session::Plan>) -> Job {
     let mut job = watched_job();
-    let job::Phase::Watching(watch) = &mut job.phase else {
+    let job::JobPhase::Watching(watch) = &mut job.phase else {
         panic!("watched");
     };
     watch.attention = attention;
@@ -96,10 +96,10 @@ fn a_plan_that_waits_is_shown_and_told_as_its_job_tells_it() {
         assert_eq!(content, plan.as_ref().map(|_| "1. Look\nAt the cart"));
         // What is shown is what an approval is about.
         let read = delivery.plan.as_ref().map(|plan| &plan.id);
-        let now = (at(10), &Timing::default());
-        assert!(job::approve(&job, None, read, now).is_ok());
+        let (now, timing) = (at(10), &Timing::default());
+        assert!(job::approve(&job, None, read, now, timing).is_ok());
         let other = Some("p0".parse().unwrap());
-        let refused = job::approve(&job, None, other.as_ref(), now);
+        let refused = job::approve(&job, None, other.as_ref(), now, timing);
         assert_eq!(refused.unwrap_err().code, "plan_moved");
     }
 }
@@ -138,7 +138,7 @@ fn tracked() -> Pull {
 
 fn judged(head: char, reasons: Vec<crate::merge::Reason>) -> Pull {
     let mut pull = tracked();
-    pull.verdict = Some(Judged {
+    pull.verdict = Some(PullVerdict {
         at: at(1),
         sha: sha(head),
         judgement: crate::merge::Judgement::Refuse { reasons },
@@ -229,10 +229,10 @@ fn a_settled_pull_request_is_seen_as_ended() {
 #[test]
 fn what_a_session_does_is_seen_in_its_job() {
     let work = |job: &Job| JobGlimpse::of_job(job, &Timing::default(), at(10)).work;
-    assert_eq!(work(&queued()), Work::Waiting);
+    assert_eq!(work(&queued()), SessionWork::Waiting);
     let mut job = watched_job();
-    assert_eq!(work(&job), Work::Working);
-    let job::Phase::Watching(watch) = &mut job.phase else {
+    assert_eq!(work(&job), SessionWork::Working);
+    let job::JobPhase::Watching(watch) = &mut job.phase else {
         panic!("watched");
     };
     watch.log.plan = Some(job::PendingPlan {
@@ -241,12 +241,12 @@ fn what_a_session_does_is_seen_in_its_job() {
         cut: false,
         worked_on: false,
     });
-    assert_eq!(work(&job), Work::Planned("p1".parse().unwrap()));
+    assert_eq!(work(&job), SessionWork::Planned("p1".parse().unwrap()));
     let sight = JobSight::of_job(&job, &Timing::default(), at(10));
     assert_eq!(sight.plan.unwrap().content, "1. Look\nAt the cart");
     assert_eq!(sight.plan_summary.as_deref(), Some("1 step: Look"));
     assert_eq!(sight.said, None);
-    let job::Phase::Watching(watch) = &mut job.phase else {
+    let job::JobPhase::Watching(watch) = &mut job.phase else {
         panic!("watched");
     };
     watch.announced.approved_plan = Some("p1".parse().unwrap());
@@ -256,7 +256,7 @@ fn what_a_session_does_is_seen_in_its_job() {
         text: "On it.".to_owned(),
     };
     watch.log.agent = Some(said.clone());
-    assert_eq!(work(&job), Work::Working);
+    assert_eq!(work(&job), SessionWork::Working);
     let sight = JobSight::of_job(&job, &Timing::default(), at(10));
     assert_eq!(sight.said, Some(said));
 }

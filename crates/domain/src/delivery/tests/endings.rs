@@ -16,8 +16,8 @@ fn closed_pull() -> PullGlimpse {
     }
 }
 
-fn issue_read(second: i64, state: IssueState) -> Input {
-    Input::Issue(IssueSight {
+fn issue_read(second: i64, state: IssueState) -> DeliveryInput {
+    DeliveryInput::Issue(IssueSight {
         read_at: at(second),
         state,
     })
@@ -30,7 +30,7 @@ pub(super) fn fault(world: &World) -> Fault {
 #[test]
 fn a_session_without_a_result_fails_after_a_while() {
     let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
-    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
     let resting = world.resting();
     assert_eq!(world.sees(resting, None), "implement/running");
     let due = due(&world.delivery, at(world.second)).unwrap();
@@ -45,8 +45,14 @@ fn a_session_without_a_result_fails_after_a_while() {
     );
     assert_eq!(result_due(&world.delivery), Some(due));
     world.second = due.duration_since(at(0)).as_secs() - 2;
-    assert_eq!(world.take(&Input::Deadline).unwrap(), "implement/running");
-    assert_eq!(world.take(&Input::Deadline).unwrap(), "implement/failed");
+    assert_eq!(
+        world.take(&DeliveryInput::Deadline).unwrap(),
+        "implement/running"
+    );
+    assert_eq!(
+        world.take(&DeliveryInput::Deadline).unwrap(),
+        "implement/failed"
+    );
     assert_eq!(fault(&world), Fault::NoPullRequest);
     // The session is there still: it is asked to go on, and costs no other task.
     assert_eq!(
@@ -57,7 +63,7 @@ fn a_session_without_a_result_fails_after_a_while() {
     );
     assert_eq!((world.delivery.attempt, world.delivery.task.round), (1, 1));
     world.second += 900;
-    let before = Work::Resting(Some(at(100)));
+    let before = SessionWork::Resting(Some(at(100)));
     assert_eq!(world.sees(before, None), "implement/running");
     let why = reasons(&world.delivery, None).remove(0);
     let said = "has yet to take up what it is told";
@@ -75,18 +81,21 @@ fn a_round_without_anything_new_fails() {
     world
         .orders(Actor::agent("zai"), verdict(Verdict::NotPass, 'a'))
         .unwrap();
-    world.sees(Work::Working, Some(pull_ref()));
+    world.sees(SessionWork::Working, Some(pull_ref()));
     let resting = world.resting();
     world.sees(resting, Some(pull_ref()));
     world.second += 300;
-    assert_eq!(world.take(&Input::Deadline).unwrap(), "implement/failed");
+    assert_eq!(
+        world.take(&DeliveryInput::Deadline).unwrap(),
+        "implement/failed"
+    );
     assert_eq!(fault(&world), Fault::NoNewCommit);
 }
 
 /// The job of its present attempt is seen to have ended, with a session or before there was one.
 fn ends(world: &mut World, end: JobEnd, has_session: bool) -> String {
-    let mut input = job(&world.delivery, Work::Ended(end), None);
-    if let Input::Job(sight, _) = &mut input {
+    let mut input = job(&world.delivery, SessionWork::Ended(end), None);
+    if let DeliveryInput::Job(sight, _) = &mut input {
         sight.session = has_session.then(session);
     }
     world.take(&input).unwrap()
@@ -170,23 +179,26 @@ fn a_failure_waits_for_the_agent_that_was_woken_while_it_may_try_again() {
         attempts: 1,
         ..rules(&[], "verify", ReviewBy::Agent)
     });
-    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
     let resting = world.resting();
     world.sees(resting, None);
     let mut called_off = world.clone();
     let mut lost = world.clone();
     world.second += 300;
-    assert_eq!(world.take(&Input::Deadline).unwrap(), "implement/failed");
+    assert_eq!(
+        world.take(&DeliveryInput::Deadline).unwrap(),
+        "implement/failed"
+    );
     assert_eq!(who(&world, Some(&agent)), WaitParty::Agent);
     assert_eq!(who(&world, None), WaitParty::Person);
     assert_eq!(audiences(&world), [Audience::Agent]);
     let told = open_events(&world.delivery);
     // Its only attempt is used up.
-    lost.sees(Work::Ended(JobEnd::Lost), None);
+    lost.sees(SessionWork::Ended(JobEnd::Lost), None);
     assert_eq!(who(&lost, Some(&agent)), WaitParty::Person);
     assert_eq!(audiences(&lost), [Audience::Human]);
     // So is that of what failed before its session was gone.
-    world.sees(Work::Ended(JobEnd::Lost), None);
+    world.sees(SessionWork::Ended(JobEnd::Lost), None);
     assert_eq!(audiences(&world), [Audience::Human]);
     assert_ne!(open_events(&world.delivery), told, "it is another event");
     called_off.kim(Act::Cancel);
@@ -233,9 +245,9 @@ fn a_pull_request_merged_by_hand_goes_on_to_the_endpoint_from_everywhere() {
             ReviewBy::Agent,
         ));
         world.kim(Act::Start);
-        world.sees(Work::Planned("p1".parse().unwrap()), None);
+        world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
         world.kim(Act::APPROVE);
-        world.sees(Work::Working, Some(pull_ref()));
+        world.sees(SessionWork::Working, Some(pull_ref()));
         assert_eq!(world.reads(merged(Some("eve"))), "close/succeeded");
         let history = world.history();
         assert_eq!(history[history.len() - 2], last);
@@ -310,7 +322,7 @@ fn a_pull_request_that_may_be_reopened_is_neither_judged_nor_merged() {
     assert_eq!(world.orders(kim(), merge), Err("pull_closed"));
 
     let mut made = World::new(rules(&[Phase::Implement], "verify", ReviewBy::Agent));
-    made.sees(Work::Planned("p1".parse().unwrap()), None);
+    made.sees(SessionWork::Planned("p1".parse().unwrap()), None);
     let resting = made.resting();
     made.sees(resting, Some(pull_ref()));
     let shown = made.reads(pull('a', Checks::Passed));
@@ -377,7 +389,7 @@ fn a_closed_issue_closes_its_delivery_once_its_session_was_read() {
     let closed = || issue_read(100, IssueState::Closed(Some("eve".to_owned())));
     let begun = || {
         let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
-        world.sees(Work::Working, None);
+        world.sees(SessionWork::Working, None);
         assert_eq!(world.take(&closed()).unwrap(), "plan/running");
         world
     };
@@ -389,13 +401,16 @@ fn a_closed_issue_closes_its_delivery_once_its_session_was_read() {
     let job = world.delivery.task.job.clone().unwrap();
     assert!(wants(&world.delivery, &sight).contains(&Want::ReadSession { job }));
     // A poll, and what was read before.
-    assert_eq!(world.sees(Work::Working, None), "plan/running");
+    assert_eq!(world.sees(SessionWork::Working, None), "plan/running");
     assert_eq!(world.reads_session(99), "plan/running");
     assert_eq!(world.reads_session(100), "close/succeeded");
     assert_eq!(world.delivery.closed, Some(Closed::IssueClosed));
 
     let mut linked = begun();
-    assert_eq!(linked.sees(Work::Working, Some(pull_ref())), "plan/running");
+    assert_eq!(
+        linked.sees(SessionWork::Working, Some(pull_ref())),
+        "plan/running"
+    );
     linked.second = 200;
     linked.reads(merged(Some("eve")));
     assert_eq!(linked.delivery.closed, Some(Closed::Finished));
@@ -490,10 +505,10 @@ fn nothing_speaks_of_a_session_that_is_not_there() {
     let waits_for = |world: &World| waits(&world.delivery, Some(work.clone()), None).what;
     let yet = "Its session has yet to be created.";
     assert_eq!(said(&world), yet);
-    world.sees(Work::Waiting, None);
+    world.sees(SessionWork::Waiting, None);
     assert_eq!(said(&world), yet);
     assert_eq!(waits_for(&world), WaitReason::Session);
-    world.sees(Work::Working, None);
+    world.sees(SessionWork::Working, None);
     assert_eq!(said(&world), "Its session makes a plan.");
     assert_eq!(waits_for(&world), WaitReason::Work);
 }
@@ -507,7 +522,7 @@ fn the_events_of_a_delivery_are_open_while_it_asks() {
     assert_eq!(start.len(), 1);
     world.kim(Act::Start);
     assert_eq!(open_events(&world.delivery), []);
-    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
     let checkpoint = open_events(&world.delivery);
     assert_eq!(checkpoint.len(), 1);
     assert_ne!(checkpoint, start);
@@ -528,7 +543,7 @@ fn what_is_merged_and_cannot_be_deployed_can_be_ended() {
     });
     assert_eq!(world.reads(merged(Some("eve"))), "deploy/pending");
     let bad = ProviderReport::Bad("404".to_owned());
-    let report = Input::Provider(Phase::Deploy, bad);
+    let report = DeliveryInput::Provider(Phase::Deploy, bad);
     assert_eq!(world.take(&report).unwrap(), "deploy/failed");
     let closed = issue_read(100, IssueState::Closed(None));
     assert_eq!(world.take(&closed).unwrap(), "deploy/failed");
@@ -567,7 +582,7 @@ fn a_retried_deploy_awaits_another_deployment() {
     assert_eq!(world.kim(Act::Retry { reason: None }), "deploy/pending");
     assert_eq!(deploy_failed_at(&world.delivery), None);
     let bad = ProviderReport::Bad("deployment 1 ended as `failure`".to_owned());
-    let report = Input::Provider(Phase::Deploy, bad);
+    let report = DeliveryInput::Provider(Phase::Deploy, bad);
     assert_eq!(world.take(&report).unwrap(), "deploy/failed");
     let failed = world.delivery.phase_runs.last().unwrap().started_at;
     assert_eq!(world.kim(Act::Retry { reason: None }), "deploy/pending");
@@ -633,7 +648,10 @@ fn a_job_that_ended_is_waited_for_by_nobody_and_its_delivery_is() {
     assert_eq!(told(&world, &delivery), own);
     assert_eq!(told(&world, &work), (work.who, work.what));
     // An approval was a moment ago, and the session is there.
-    world.sees(Work::Planned("p1".parse().unwrap()), Some(pull_ref()));
+    world.sees(
+        SessionWork::Planned("p1".parse().unwrap()),
+        Some(pull_ref()),
+    );
     assert_eq!(told(&world, &plan), (WaitParty::Jules, WaitReason::Work));
 }
 
@@ -659,9 +677,9 @@ fn history_is_bounded_and_still_ends() {
     let mut n = 0;
     while world.delivery.run_status != RunStatus::Failed {
         let work = if n % 2 == 0 {
-            Work::Asking
+            SessionWork::Asking
         } else {
-            Work::Working
+            SessionWork::Working
         };
         world.sees(work, None);
         n += 1;
@@ -709,9 +727,9 @@ fn the_largest_delivery_has_room_for_a_history_and_fits_into_a_record() {
     world.delivery = create(&largest(), &own, at(0)).unwrap().aggregate;
     let mut asked = 0;
     while world.delivery.run_status != RunStatus::Failed {
-        world.sees(Work::Asking, None);
+        world.sees(SessionWork::Asking, None);
         if world.delivery.run_status != RunStatus::Failed {
-            world.sees(Work::Working, None);
+            world.sees(SessionWork::Working, None);
         }
         asked += 1;
     }

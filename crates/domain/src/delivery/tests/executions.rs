@@ -4,7 +4,7 @@ use super::*;
 
 /// What an execution is now, or why it is refused.
 fn asked(world: &World, wanted: Execution) -> String {
-    let found = execution(&world.delivery, wanted, None, (&kim(), &world.rules));
+    let found = execution(&world.delivery, wanted, None, &kim(), &world.rules);
     match found {
         Ok(act) => act.kind().to_string(),
         Err(refused) => refused.code.to_owned(),
@@ -23,7 +23,7 @@ fn all(world: &World) -> [String; 4] {
 
 /// Does what an execution is, after which something runs.
 fn begin(world: &mut World, wanted: Execution) -> String {
-    let found = execution(&world.delivery, wanted, None, (&kim(), &world.rules));
+    let found = execution(&world.delivery, wanted, None, &kim(), &world.rules);
     world.orders(kim(), found.unwrap()).unwrap()
 }
 
@@ -37,7 +37,7 @@ fn each_is_the_usual_command_by_where_the_delivery_is_and_runs_at_once() {
     world.kim(Act::Cancel);
     assert_eq!(all(&world), ["retry", "not_here", "not_here", "not_here"]);
     assert_eq!(begin(&mut world, Execution::Plan), "plan/running");
-    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
     assert_eq!(all(&world), ["not_here", "approve", "not_here", "not_here"]);
     assert_eq!(begin(&mut world, Execution::Implement), "implement/running");
     let resting = world.resting();
@@ -63,8 +63,8 @@ fn a_fix_says_what_the_review_said_unless_something_else_is_said() {
     world.delivery.feedback = Some("Test the cart.".to_owned());
     let fix = |reason: Option<&str>| {
         let reason = reason.map(str::to_owned);
-        let by = (&kim(), &world.rules);
-        execution(&world.delivery, Execution::Fix, reason, by).unwrap()
+        let (delivery, rules) = (&world.delivery, &world.rules);
+        execution(delivery, Execution::Fix, reason, &kim(), rules).unwrap()
     };
     let reject = |reason: &str| Act::Reject {
         reason: reason.to_owned(),

@@ -4,15 +4,15 @@
 use super::*;
 use crate::ids::PlanId;
 
-fn issue_closed(second: i64) -> Input {
-    Input::Issue(IssueSight {
+fn issue_closed(second: i64) -> DeliveryInput {
+    DeliveryInput::Issue(IssueSight {
         read_at: at(second),
         state: IssueState::Closed(Some("ann".to_owned())),
     })
 }
 
-fn read(glimpse: PullGlimpse, second: i64) -> Input {
-    Input::Pull(Box::new(glimpse), at(second))
+fn read(glimpse: PullGlimpse, second: i64) -> DeliveryInput {
+    DeliveryInput::Pull(Box::new(glimpse), at(second))
 }
 
 fn ended(end: PullEnd) -> PullGlimpse {
@@ -41,7 +41,7 @@ fn an_issue_that_is_closed_after_its_pull_request_closes_the_delivery() {
 /// A change that was rejected, whose next session waits for a slot.
 fn rejected() -> World {
     let mut world = World::new(rules(&[Phase::Implement], "deploy", ReviewBy::Nobody));
-    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
     let resting = world.resting();
     world.sees(resting, Some(pull_ref()));
     world.reads(pull('a', Checks::Passed));
@@ -90,8 +90,8 @@ fn a_closed_issue_closes_once_the_attempt_before_was_read_and_is_not_merged() {
     }
 }
 
-fn plan_of((id, content): (&str, &str)) -> Plan {
-    Plan {
+fn plan_of((id, content): (&str, &str)) -> DeliveryPlan {
+    DeliveryPlan {
         id: id.parse().unwrap(),
         content: content.to_owned(),
         generated_at: at(1),
@@ -102,19 +102,19 @@ fn plan_of((id, content): (&str, &str)) -> Plan {
 }
 
 /// The job at some work, with the newest plan that its session showed.
-fn shows(world: &World, work: Work, plan: (&str, &str)) -> Input {
-    let Input::Job(mut sight, read_at) = job(&world.delivery, work, None) else {
+fn shows(world: &World, work: SessionWork, plan: (&str, &str)) -> DeliveryInput {
+    let DeliveryInput::Job(mut sight, read_at) = job(&world.delivery, work, None) else {
         unreachable!("it is a sight of a job");
     };
     sight.plan = Some(plan_of(plan));
-    Input::Job(sight, read_at)
+    DeliveryInput::Job(sight, read_at)
 }
 
 #[test]
 fn another_plan_is_asked_about_anew() {
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Nobody));
     world.kim(Act::Start);
-    let planned = |id: &str| Work::Planned(id.parse::<PlanId>().unwrap());
+    let planned = |id: &str| SessionWork::Planned(id.parse::<PlanId>().unwrap());
     let first = shows(&world, planned("p1"), ("p1", "1. All of it"));
     assert_eq!(world.take(&first).unwrap(), "plan/succeeded");
     let asked = open_events(&world.delivery);
@@ -136,16 +136,16 @@ fn another_plan_is_asked_about_anew() {
 fn a_rejected_plan_does_not_come_back() {
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Nobody));
     world.kim(Act::Start);
-    let planned = Work::Planned("p1".parse().unwrap());
+    let planned = SessionWork::Planned("p1".parse().unwrap());
     let first = shows(&world, planned, ("p1", "1. All of it"));
     world.take(&first).unwrap();
     let reason = "Smaller, please".to_owned();
     assert_eq!(world.kim(Act::Reject { reason }), "plan/running");
     // The session takes up the reason, and shows no other plan yet.
-    let works = shows(&world, Work::Working, ("p1", "1. All of it"));
+    let works = shows(&world, SessionWork::Working, ("p1", "1. All of it"));
     assert_eq!(world.take(&works).unwrap(), "plan/running");
     assert_eq!(world.delivery.plan, None);
-    let other = Work::Planned("p2".parse().unwrap());
+    let other = SessionWork::Planned("p2".parse().unwrap());
     let other = shows(&world, other, ("p2", "1. Half of it"));
     assert_eq!(world.take(&other).unwrap(), "plan/succeeded");
     let present = plan_of(("p2", "1. Half of it"));
@@ -157,7 +157,10 @@ fn a_review_that_is_tried_again_is_asked_for_anew_and_a_question_leaves_it_open(
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
     let asked = open_events(&world.delivery);
     assert_eq!(asked.len(), 1);
-    assert_eq!(world.sees(Work::Asking, Some(pull_ref())), "review/blocked");
+    assert_eq!(
+        world.sees(SessionWork::Asking, Some(pull_ref())),
+        "review/blocked"
+    );
     assert_eq!(open_events(&world.delivery), asked);
     let resting = world.resting();
     assert_eq!(world.sees(resting, Some(pull_ref())), "review/running");

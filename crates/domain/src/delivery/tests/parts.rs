@@ -32,7 +32,9 @@ fn parts_close_their_parent() {
         .map(|it| it.id.clone())
         .collect();
     let take = |world: &mut World, id: &DeliveryId, state| {
-        world.take(&Input::Child(id.clone(), state)).unwrap()
+        world
+            .take(&DeliveryInput::Child(id.clone(), state))
+            .unwrap()
     };
     take(&mut world, &ids[0], ChildState::Failed);
     assert_eq!(reasons(&world.delivery, None)[1].code, "part_failed");
@@ -111,7 +113,7 @@ fn a_requirement_is_implemented_whole() {
 fn a_part_that_was_given_up_holds_its_parent_up_no_longer() {
     let (mut world, ids) = split_in_two();
     let mut take = |place: usize, state| {
-        let input = Input::Child(ids[place].clone(), state);
+        let input = DeliveryInput::Child(ids[place].clone(), state);
         world.take(&input).unwrap()
     };
     assert_eq!(take(0, ChildState::Abandoned), "plan/running");
@@ -119,7 +121,7 @@ fn a_part_that_was_given_up_holds_its_parent_up_no_longer() {
 
     let (mut world, ids) = split_in_two();
     for id in &ids {
-        let given_up = Input::Child(id.clone(), ChildState::Abandoned);
+        let given_up = DeliveryInput::Child(id.clone(), ChildState::Abandoned);
         world.take(&given_up).unwrap();
     }
     assert_eq!(fault(&world), Fault::PartsAbandoned);
@@ -131,10 +133,10 @@ fn a_part_that_was_given_up_holds_its_parent_up_no_longer() {
 #[test]
 fn a_cancelled_split_that_is_tried_again_makes_the_called_off_parts_anew() {
     let (mut world, ids) = split_in_two();
-    let closed = Input::Child(ids[0].clone(), ChildState::Closed);
+    let closed = DeliveryInput::Child(ids[0].clone(), ChildState::Closed);
     world.take(&closed).unwrap();
     assert_eq!(world.kim(Act::Cancel), "plan/failed");
-    let cancelled = Input::Child(ids[1].clone(), ChildState::Cancelled);
+    let cancelled = DeliveryInput::Child(ids[1].clone(), ChildState::Cancelled);
     assert_eq!(world.take(&cancelled).unwrap(), "plan/failed");
     // It has no session that a reason could be sent to.
     let reason = Some("Smaller, please.".to_owned());
@@ -151,7 +153,7 @@ fn a_cancelled_split_that_is_tried_again_makes_the_called_off_parts_anew() {
         wanted.iter().any(is_it)
     };
     assert!(creates(&anew[1]), "{wanted:?}");
-    let closed = Input::Child(anew[1].clone(), ChildState::Closed);
+    let closed = DeliveryInput::Child(anew[1].clone(), ChildState::Closed);
     assert_eq!(world.take(&closed).unwrap(), "close/succeeded");
 }
 
@@ -162,21 +164,21 @@ fn a_part_that_is_merged_is_not_made_anew_after_its_parent_was_cancelled() {
         ..rules(&[], "deploy", ReviewBy::Nobody)
     });
     assert_eq!(part.reads(merged(None)), "deploy/pending");
-    part.take(&Input::Cancelled(kim())).unwrap();
+    part.take(&DeliveryInput::Cancelled(kim())).unwrap();
     assert_eq!(part.delivery.closed, Some(Closed::MergedOnly));
     assert_eq!(ChildState::of(&part.delivery), ChildState::Closed);
     let mut open = World::in_review(rules(&[], "deploy", ReviewBy::Nobody));
-    open.take(&Input::Cancelled(kim())).unwrap();
+    open.take(&DeliveryInput::Cancelled(kim())).unwrap();
     assert_eq!(open.delivery.closed, Some(Closed::Cancelled));
 }
 
 #[test]
 fn a_cancelled_split_that_is_tried_again_leaves_a_part_alone_that_was_given_up() {
     let (mut world, ids) = split_in_two();
-    let given_up = Input::Child(ids[0].clone(), ChildState::Abandoned);
+    let given_up = DeliveryInput::Child(ids[0].clone(), ChildState::Abandoned);
     world.take(&given_up).unwrap();
     assert_eq!(world.kim(Act::Cancel), "plan/failed");
-    let cancelled = Input::Child(ids[1].clone(), ChildState::Cancelled);
+    let cancelled = DeliveryInput::Child(ids[1].clone(), ChildState::Cancelled);
     world.take(&cancelled).unwrap();
     assert_eq!(world.kim(Act::Retry { reason: None }), "plan/running");
     let anew = &world.delivery.children;
@@ -186,7 +188,7 @@ fn a_cancelled_split_that_is_tried_again_leaves_a_part_alone_that_was_given_up()
     );
     assert_ne!(anew[1].id, ids[1]);
     assert_eq!(anew[1].state, ChildState::Open);
-    let closed = Input::Child(anew[1].id.clone(), ChildState::Closed);
+    let closed = DeliveryInput::Child(anew[1].id.clone(), ChildState::Closed);
     assert_eq!(world.take(&closed).unwrap(), "close/succeeded");
 }
 
@@ -238,14 +240,14 @@ fn a_closed_issue_calls_the_parts_off_only_if_none_of_them_is_merged() {
         state: IssueState::Closed(Some("eve".to_owned())),
     };
     let parts = |is_any_merged, second| {
-        Input::Parts(PartsSight {
+        DeliveryInput::Parts(PartsSight {
             is_any_merged,
             read_at: Some(at(second)),
         })
     };
     let (mut merging, ids) = split_in_two();
     assert_eq!(
-        merging.take(&Input::Issue(closed.clone())).unwrap(),
+        merging.take(&DeliveryInput::Issue(closed.clone())).unwrap(),
         "plan/running"
     );
     let sight = Sight {
@@ -260,7 +262,7 @@ fn a_closed_issue_calls_the_parts_off_only_if_none_of_them_is_merged() {
     assert_eq!(merging.delivery.trouble, None);
 
     let (mut ended, _) = split_in_two();
-    ended.take(&Input::Issue(closed)).unwrap();
+    ended.take(&DeliveryInput::Issue(closed)).unwrap();
     assert_eq!(ended.take(&parts(false, 99)).unwrap(), "plan/running");
     assert_eq!(ended.take(&parts(false, 100)).unwrap(), "close/succeeded");
     assert_eq!(ended.delivery.closed, Some(Closed::IssueClosed));

@@ -102,7 +102,7 @@ fn a_person_is_awaited_to_plan_once_the_agent_is_late() {
     let asked = open_events(&world.delivery);
     let until = plus(at(0), AGENT_ACTS_FOR);
     world.second = AGENT_ACTS_FOR.as_secs() - 2;
-    world.take(&Input::Deadline).unwrap();
+    world.take(&DeliveryInput::Deadline).unwrap();
     assert_eq!(due(&world.delivery, at(world.second)), Some(until));
     assert_eq!(
         reason::waits_for(&world.delivery, Some(&agent)),
@@ -117,7 +117,7 @@ fn a_person_is_awaited_to_plan_once_the_agent_is_late() {
     // An agent that cannot be woken is awaited nowhere.
     assert_eq!(reason::waits_for(&world.delivery, None), WaitParty::Person);
     assert_eq!(shown(None), "A person is awaited to send a plan.");
-    world.take(&Input::Deadline).unwrap();
+    world.take(&DeliveryInput::Deadline).unwrap();
     assert_eq!(place(&world.delivery), "plan/running");
     assert_eq!(
         reason::waits_for(&world.delivery, Some(&agent)),
@@ -137,13 +137,14 @@ fn a_person_is_awaited_to_plan_once_the_agent_is_late() {
 fn a_plan_approved_on_jules_s_page_was_approved_by_a_person() {
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
     world.kim(Act::Start);
-    world.sees(Work::Planned("p1".parse().unwrap()), None);
-    let Input::Job(mut sight, read_at) = job(&world.delivery, Work::Working, None) else {
+    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
+    let DeliveryInput::Job(mut sight, read_at) = job(&world.delivery, SessionWork::Working, None)
+    else {
         panic!("a job");
     };
     sight.glimpse.approved_elsewhere = true;
     assert_eq!(
-        world.take(&Input::Job(sight, read_at)).unwrap(),
+        world.take(&DeliveryInput::Job(sight, read_at)).unwrap(),
         "implement/running"
     );
     let history = world.history();
@@ -158,7 +159,7 @@ fn agents_do_not_act_at_checkpoints_unless_the_source_says_so() {
     assert!(!legal(&world.delivery, &zai(), &world.rules).contains(&CommandKind::Start));
     world.rules.checkpoints_by = CheckpointsBy::Anyone;
     assert_eq!(world.orders(zai(), Act::Start).unwrap(), "plan/running");
-    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
     assert_eq!(
         world.orders(zai(), Act::APPROVE).unwrap(),
         "implement/running"
@@ -192,7 +193,7 @@ fn after_eight_hours_a_person_reviews_instead_of_the_agent() {
     assert!(why(Some(&agent)).starts_with("The agent is awaited to review it, and from "));
     assert_eq!(why(None), "A person is awaited to review it.");
     world.second += 8 * 3_600;
-    world.take(&Input::Deadline).unwrap();
+    world.take(&DeliveryInput::Deadline).unwrap();
     assert_eq!(
         world.delivery.review.asked.as_ref().unwrap().by,
         ReviewBy::Human
@@ -223,9 +224,9 @@ fn an_approving_review_on_github_is_a_person_s_pass() {
     assert_eq!(history[history.len() - 2], "verify/pending by person eve");
 }
 
-fn reviews(world: &World, state: ReviewState) -> Input {
+fn reviews(world: &World, state: ReviewState) -> DeliveryInput {
     let job = world.delivery.review.asked.as_ref().unwrap().job.clone();
-    Input::Review(ReviewSight {
+    DeliveryInput::Review(ReviewSight {
         job: job.unwrap(),
         session: None,
         state,
@@ -291,7 +292,7 @@ fn a_question_of_the_session_that_reviews_blocks_the_review() {
 fn not_pass_needs_feedback() {
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
     let without = |feedback: Option<&str>| {
-        Act::Verdict(Review {
+        Act::Verdict(ReviewResult {
             verdict: Verdict::NotPass,
             head: sha('a'),
             summary: None,
@@ -402,7 +403,10 @@ fn a_failed_run_keeps_what_was_found_out() {
         suggestion: Some("Delete target".to_owned()),
     };
     assert_eq!(world.orders(zai(), analyse(None)), Err("not_failed"));
-    world.sees(Work::Ended(JobEnd::Failed("no disk".to_owned())), None);
+    world.sees(
+        SessionWork::Ended(JobEnd::Failed("no disk".to_owned())),
+        None,
+    );
     let other = "00000000".parse().unwrap();
     assert_eq!(
         world.orders(zai(), analyse(Some(other))),
@@ -427,7 +431,7 @@ fn a_collected_session_is_a_run() {
     world.kim(collect());
     assert_eq!(world.delivery.runs.last().unwrap().mode, Mode::Execution);
     assert_eq!(world.orders(kim(), collect()), Err("collected_already"));
-    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
     assert_eq!(world.delivery.runs[0].status, RunResult::Success);
 }
 
@@ -440,19 +444,19 @@ fn the_approval_of_a_plan_approves_nothing_else() {
     let approval = |world: &World, plan: Option<&PlanId>| {
         let job = world.delivery.task.job.clone();
         let job = job.unwrap_or_else(|| JobId::from_ulid(ulid::Ulid(7)));
-        let answer = plan_approval(&world.delivery, (&job, plan), (&kim(), &own));
+        let answer = plan_approval(&world.delivery, &job, plan, &kim(), &own);
         answer.map_err(|refused| refused.code)
     };
     world.kim(Act::Start);
     assert_eq!(approval(&world, None), Err("no_open_plan"));
-    world.sees(Work::Planned(read.clone()), None);
+    world.sees(SessionWork::Planned(read.clone()), None);
     // Whether it is the present plan is asked when the approval is taken.
     for plan in [None, Some(read.clone()), Some(other)] {
         let given = approval(&world, plan.as_ref());
         assert_eq!(given, Ok(Act::Approve { head: None, plan }));
     }
     let earlier = JobId::from_ulid(ulid::Ulid(8));
-    let of_earlier = plan_approval(&world.delivery, (&earlier, None), (&kim(), &own));
+    let of_earlier = plan_approval(&world.delivery, &earlier, None, &kim(), &own);
     assert_eq!(of_earlier.map_err(|it| it.code), Err("no_open_plan"));
     world.kim(Act::APPROVE);
     let resting = world.resting();

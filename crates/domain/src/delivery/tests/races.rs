@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::facts::fixture::{check, green_facts};
-use crate::facts::{
-    CheckOutcome, Demands, Fact, Pass, PullFacts, Review as HubReview, ReviewVerdict,
-};
+use crate::facts::{CheckOutcome, Demands, Fact, Pass, PullFacts, Review, ReviewVerdict};
 use crate::ids::CommitSha;
 use crate::merge::{Judgement, MergeContext, Owner, SessionStatus, judge};
 use crate::policy::{MergePolicy, Policy, Timing};
@@ -163,7 +161,7 @@ impl Race {
         let of_head = self.hub.heads.iter().find(|it| it.0 == facts.head.sha);
         facts.checks = Fact::Known(vec![check("build", of_head.unwrap().1)]);
         self.others();
-        facts.reviews = Fact::Known(vec![HubReview {
+        facts.reviews = Fact::Known(vec![Review {
             reviewer: 7,
             person: None,
             commit: None,
@@ -197,8 +195,7 @@ impl Race {
         self.others();
         let context = self.context(&facts);
         let now = at(self.world.second);
-        let Judgement::Merge { sha, .. } =
-            judge(&facts, &context, (&self.policy, &self.timing), now)
+        let Judgement::Merge { sha, .. } = judge(&facts, &context, &self.policy, &self.timing, now)
         else {
             return None;
         };

@@ -6,7 +6,7 @@ use super::*;
 /// It was asked for some minutes later, and refused for a reason.
 fn asked_for(world: &mut World, minutes: i64, why: Option<&str>) -> String {
     world.second += minutes * 60;
-    let input = Input::AskedFor(why.map(str::to_owned));
+    let input = DeliveryInput::AskedFor(why.map(str::to_owned));
     world.take(&input).unwrap()
 }
 
@@ -54,7 +54,7 @@ fn what_is_granted_after_all_is_as_if_it_had_never_been_refused() {
     asked_for(&mut world, 10, Some("busy"));
     assert_eq!(times(&world), Some(1));
     // So it is when the delivery goes on.
-    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
     assert_eq!(world.delivery.phase, Phase::Implement);
     assert_eq!(times(&world), None);
 }

@@ -28,7 +28,7 @@ fn used_up() -> World {
 
 /// The session makes another head, which is reviewed next.
 fn makes(world: &mut World, head: char) {
-    world.sees(Work::Working, Some(pull_ref()));
+    world.sees(SessionWork::Working, Some(pull_ref()));
     let resting = world.resting();
     world.sees(resting, Some(pull_ref()));
     assert_eq!(world.reads(pull(head, Checks::Passed)), "review/running");
@@ -80,7 +80,7 @@ fn a_person_sends_a_change_back_although_its_rounds_are_used_up() {
 fn malformed(checkpoints: &[Phase]) -> World {
     let mut world = World::in_review(rules(checkpoints, "verify", ReviewBy::Jules));
     let job = world.delivery.reviewing_job().cloned().unwrap();
-    let said = Input::Review(ReviewSight {
+    let said = DeliveryInput::Review(ReviewSight {
         job,
         session: None,
         state: ReviewState::Said("Looks good, merge it".to_owned()),
@@ -175,7 +175,7 @@ fn nothing_is_judged_that_is_gone_or_was_closed() {
     let judged = closed.orders(kim(), verdict(Verdict::Pass, 'a'));
     assert_eq!(judged, Err("pull_closed"));
     let mut gone = World::in_review(rules(&[], "verify", ReviewBy::Agent));
-    gone.sees(Work::Ended(JobEnd::Lost), None);
+    gone.sees(SessionWork::Ended(JobEnd::Lost), None);
     assert_eq!(place(&gone.delivery), "review/failed");
     let judged = gone.orders(kim(), verdict(Verdict::Pass, 'a'));
     assert_eq!(judged, Err("not_in_review"));
@@ -199,7 +199,7 @@ fn a_person_lets_a_change_pass_whose_checks_failed_and_they_are_waited_for_once_
     let read_again = (WaitParty::Gaffer, WaitReason::Reading);
     assert_eq!(told(&world), read_again);
     // What was read before that says nothing of it.
-    let before = Input::Pull(Box::new(pull('a', Checks::GivenUp)), at(0));
+    let before = DeliveryInput::Pull(Box::new(pull('a', Checks::GivenUp)), at(0));
     assert_eq!(world.take(&before).unwrap(), "verify/running");
     assert_eq!(told(&world), read_again);
     assert!(!is_told_by_pull(&world.delivery));
@@ -347,7 +347,7 @@ fn a_failure_that_only_the_agent_was_told_is_announced_to_the_person_who_is_awai
             attempts,
             ..rules(&[], "verify", ReviewBy::Agent)
         });
-        let ended = Work::Ended(JobEnd::Failed("no disk".to_owned()));
+        let ended = SessionWork::Ended(JobEnd::Failed("no disk".to_owned()));
         assert_eq!(world.sees(ended, None), "plan/failed");
         let of_agent = error(&world, ErrorCause::SessionFailed);
         let of_person = Event {
@@ -399,12 +399,13 @@ fn who_approved_a_head_is_not_asked_for_the_same_word_again() {
 }
 
 /// The present job, to which nothing was sent yet: an order is not sent while work is paused.
-fn untold(world: &World, work: Work) -> Input {
-    let Input::Job(mut sight, read_at) = job(&world.delivery, work, Some(pull_ref())) else {
+fn untold(world: &World, work: SessionWork) -> DeliveryInput {
+    let DeliveryInput::Job(mut sight, read_at) = job(&world.delivery, work, Some(pull_ref()))
+    else {
         unreachable!("it is a sight of a job");
     };
     sight.glimpse.told_at = None;
-    Input::Job(sight, read_at)
+    DeliveryInput::Job(sight, read_at)
 }
 
 #[test]
@@ -413,7 +414,7 @@ fn what_was_pushed_before_the_feedback_is_no_answer_to_it() {
     world
         .orders(Actor::agent("zai"), verdict(Verdict::NotPass, 'a'))
         .unwrap();
-    let input = untold(&world, Work::Resting(Some(at(1))));
+    let input = untold(&world, SessionWork::Resting(Some(at(1))));
     world.take(&input).unwrap();
     assert_eq!(world.reads(pull('b', Checks::Passed)), "implement/running");
     let said = wants(
@@ -447,7 +448,10 @@ fn a_session_that_reviewed_is_called_off() {
         session: None,
         state: ReviewState::Said(said.to_owned()),
     };
-    assert_eq!(world.take(&Input::Review(sight)).unwrap(), "verify/running");
+    assert_eq!(
+        world.take(&DeliveryInput::Review(sight)).unwrap(),
+        "verify/running"
+    );
     assert_eq!(world.delivery.leftovers, [first, second.clone()]);
     let sight = Sight {
         leftovers_open: vec![second.clone()],

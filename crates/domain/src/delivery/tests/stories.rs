@@ -16,13 +16,13 @@ fn an_issue_with_one_checkpoint_is_delivered() {
     assert_eq!(place(&world.delivery), "plan/pending");
     assert_eq!(world.delivery.task.job, None);
     assert_eq!(world.kim(Act::Start), "plan/running");
-    assert_eq!(world.sees(Work::Waiting, None), "plan/running");
+    assert_eq!(world.sees(SessionWork::Waiting, None), "plan/running");
     assert_eq!(
-        world.sees(Work::Planned("p1".parse().unwrap()), None),
+        world.sees(SessionWork::Planned("p1".parse().unwrap()), None),
         "plan/succeeded"
     );
     assert_eq!(world.kim(Act::APPROVE), "implement/running");
-    assert_eq!(world.sees(Work::Working, None), "implement/running");
+    assert_eq!(world.sees(SessionWork::Working, None), "implement/running");
     let resting = world.resting();
     assert_eq!(world.sees(resting, Some(pull_ref())), "implement/running");
     assert_eq!(world.reads(pull('a', Checks::Unknown)), "verify/pending");
@@ -105,7 +105,7 @@ fn nothing_is_rejected_while_it_runs() {
         reason: "No".to_owned(),
     };
     assert_eq!(world.orders(kim(), reject()), Err("nothing_to_reject"));
-    world.sees(Work::Asking, None);
+    world.sees(SessionWork::Asking, None);
     assert_eq!(place(&world.delivery), "plan/blocked");
     assert_eq!(world.orders(kim(), reject()), Err("nothing_to_reject"));
 }
@@ -122,9 +122,9 @@ fn a_change_that_does_not_pass_goes_back_a_few_times() {
         assert_eq!(world.delivery.review_round as usize, round + 1);
         assert_eq!(world.delivery.feedback.as_deref(), Some("Test the cart."));
         // The session has not taken the message up yet.
-        let before = Work::Resting(Some(at(world.second - 1)));
+        let before = SessionWork::Resting(Some(at(world.second - 1)));
         assert_eq!(world.sees(before, Some(pull_ref())), "implement/running");
-        world.sees(Work::Working, Some(pull_ref()));
+        world.sees(SessionWork::Working, Some(pull_ref()));
         let resting = world.resting();
         world.sees(resting, Some(pull_ref()));
         assert_eq!(world.reads(pull(head, Checks::Passed)), "implement/running");
@@ -166,12 +166,12 @@ fn verify_waits_for_checks_and_for_the_merge() {
 fn a_question_blocks_and_its_answer_lets_it_go_on() {
     let mut world = World::new(ordinary());
     world.kim(Act::Start);
-    assert_eq!(world.sees(Work::Asking, None), "plan/blocked");
-    assert_eq!(world.sees(Work::Asking, None), "plan/blocked");
-    assert_eq!(world.sees(Work::Working, None), "plan/running");
+    assert_eq!(world.sees(SessionWork::Asking, None), "plan/blocked");
+    assert_eq!(world.sees(SessionWork::Asking, None), "plan/blocked");
+    assert_eq!(world.sees(SessionWork::Working, None), "plan/running");
     let running = world.delivery.runs.len();
     assert_eq!(running, 1);
-    world.sees(Work::Asking, None);
+    world.sees(SessionWork::Asking, None);
     assert_eq!(world.kim(Act::Cancel), "plan/failed");
     let error = world.delivery.error.clone().unwrap();
     assert_eq!(
@@ -184,12 +184,12 @@ fn a_question_blocks_and_its_answer_lets_it_go_on() {
 fn a_rejected_plan_is_made_again_by_the_same_session() {
     let mut world = World::new(ordinary());
     world.kim(Act::Start);
-    let plan = |id: &str| Work::Planned(id.parse().unwrap());
+    let plan = |id: &str| SessionWork::Planned(id.parse().unwrap());
     world.sees(plan("p1"), None);
     let reject = Act::Reject {
         reason: "Smaller, please".to_owned(),
     };
-    world.delivery.plan = Some(Plan {
+    world.delivery.plan = Some(DeliveryPlan {
         id: "p1".parse().unwrap(),
         content: "1. All of it".to_owned(),
         generated_at: at(1),
@@ -224,7 +224,7 @@ fn a_rejected_plan_is_made_again_by_the_same_session() {
 #[test]
 fn a_rejected_change_is_made_again_from_its_plan_by_another_session() {
     let mut world = World::new(rules(&[Phase::Implement], "verify", ReviewBy::Agent));
-    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
     let resting = world.resting();
     world.sees(resting, Some(pull_ref()));
     assert_eq!(
@@ -246,7 +246,7 @@ fn a_rejected_change_is_made_again_from_its_plan_by_another_session() {
     };
     assert!(named(&world));
     let newer: PullRef = "acme/shop#32".parse().unwrap();
-    world.sees(Work::Working, Some(newer.clone()));
+    world.sees(SessionWork::Working, Some(newer.clone()));
     assert!(!named(&world));
     let sight = Sight {
         earlier_pull_open: true,
@@ -262,7 +262,7 @@ fn a_rejected_change_is_made_again_from_its_plan_by_another_session() {
 #[test]
 fn a_person_who_merges_what_the_attempt_before_made_ends_the_present_one() {
     let mut world = World::new(rules(&[Phase::Implement], "verify", ReviewBy::Agent));
-    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
     let resting = world.resting();
     world.sees(resting, Some(pull_ref()));
     world.reads(pull('a', Checks::Passed));
@@ -271,7 +271,7 @@ fn a_person_who_merges_what_the_attempt_before_made_ends_the_present_one() {
     };
     world.kim(reject);
     let newer: PullRef = "acme/shop#32".parse().unwrap();
-    world.sees(Work::Working, Some(newer.clone()));
+    world.sees(SessionWork::Working, Some(newer.clone()));
     // As long as it is open it says nothing about this attempt.
     assert_eq!(world.reads(pull('a', Checks::Passed)), "plan/running");
     assert_eq!(world.reads(merged(Some("eve"))), "close/succeeded");
@@ -299,10 +299,10 @@ fn a_person_who_merges_what_the_attempt_before_made_ends_the_present_one() {
 fn a_pull_request_of_an_attempt_that_failed_is_named_until_the_next_one_is_there() {
     let mut world = World::new(ordinary());
     world.kim(Act::Start);
-    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
     world.kim(Act::APPROVE);
-    world.sees(Work::Working, Some(pull_ref()));
-    world.sees(Work::Ended(JobEnd::Lost), Some(pull_ref()));
+    world.sees(SessionWork::Working, Some(pull_ref()));
+    world.sees(SessionWork::Ended(JobEnd::Lost), Some(pull_ref()));
     assert_eq!(world.kim(Act::Retry { reason: None }), "implement/running");
     let refs = world.delivery.refs.iter();
     let labels: Vec<&str> = refs.map(|it| it.label.as_str()).collect();
@@ -392,7 +392,7 @@ fn a_head_that_is_pushed_after_its_checkpoint_comes_back_to_it_although_nobody_r
 #[test]
 fn a_red_head_wakes_no_reviewer() {
     let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
-    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
     let resting = world.resting();
     world.sees(resting.clone(), Some(pull_ref()));
     for checks in [
@@ -404,7 +404,7 @@ fn a_red_head_wakes_no_reviewer() {
         assert_eq!(world.reads(pull('a', checks)), "review/running");
         assert_eq!(world.delivery.review.asked, None);
     }
-    world.sees(Work::Working, Some(pull_ref()));
+    world.sees(SessionWork::Working, Some(pull_ref()));
     world.reads(pull('b', Checks::Passed));
     assert_eq!(world.delivery.review.asked, None);
     world.sees(world.resting(), Some(pull_ref()));
@@ -427,7 +427,7 @@ fn deploy_and_observe_are_awaited() {
         ..rules(&[], "observe", ReviewBy::Nobody)
     });
     assert_eq!(world.reads(merged(None)), "deploy/pending");
-    let says = |phase, report| Input::Provider(phase, report);
+    let says = |phase, report| DeliveryInput::Provider(phase, report);
     let take = |world: &mut World, input| world.take(&input).unwrap();
     assert_eq!(
         take(&mut world, says(Phase::Observe, ProviderReport::Good)),
@@ -460,7 +460,10 @@ fn deploy_and_observe_are_awaited() {
         read_at: at(1_000),
         state: IssueState::Closed(None),
     };
-    assert_eq!(take(&mut world, Input::Issue(closed)), "deploy/failed");
+    assert_eq!(
+        take(&mut world, DeliveryInput::Issue(closed)),
+        "deploy/failed"
+    );
     let reason = Some("Use another flag.".to_owned());
     let refused = world.orders(kim(), Act::Retry { reason });
     assert_eq!(refused, Err("no_reason_taken"));
@@ -476,7 +479,7 @@ fn deploy_and_observe_are_awaited() {
         "observe/running"
     );
     world.second += 1_800;
-    assert_eq!(take(&mut world, Input::Deadline), "observe/running");
+    assert_eq!(take(&mut world, DeliveryInput::Deadline), "observe/running");
     assert_eq!(
         take(&mut world, says(Phase::Observe, ProviderReport::Good)),
         "close/succeeded"

@@ -9,7 +9,7 @@ fn summary(world: &World, run: usize) -> Option<&str> {
 }
 
 /// The session waits with a plan of these steps.
-fn waits_with(world: &World, id: &str, titles: &[&str]) -> Input {
+fn waits_with(world: &World, id: &str, titles: &[&str]) -> DeliveryInput {
     let step = |title: &&str| PlanStep {
         title: (*title).to_owned(),
         description: "1. not a step\n2. nor this".to_owned(),
@@ -18,22 +18,22 @@ fn waits_with(world: &World, id: &str, titles: &[&str]) -> Input {
         id: id.parse().unwrap(),
         steps: titles.iter().map(step).collect(),
     };
-    let input = job(&world.delivery, Work::Planned(plan.id.clone()), None);
-    let Input::Job(sight, read_at) = input else {
+    let input = job(&world.delivery, SessionWork::Planned(plan.id.clone()), None);
+    let DeliveryInput::Job(sight, read_at) = input else {
         panic!("a job");
     };
     let sight = JobSight {
-        plan: Some(Plan::of_steps(&plan, at(1))),
+        plan: Some(DeliveryPlan::of_steps(&plan, at(1))),
         plan_summary: run::summary_of_steps(&plan),
         ..*sight
     };
-    Input::Job(Box::new(sight), read_at)
+    DeliveryInput::Job(Box::new(sight), read_at)
 }
 
 /// The session rests, and said this last.
-fn rests_having_said(world: &World, second: i64, text: &str) -> Input {
+fn rests_having_said(world: &World, second: i64, text: &str) -> DeliveryInput {
     let input = job(&world.delivery, world.resting(), Some(pull_ref()));
-    let Input::Job(sight, read_at) = input else {
+    let DeliveryInput::Job(sight, read_at) = input else {
         panic!("a job");
     };
     let said = AgentMessage {
@@ -45,7 +45,7 @@ fn rests_having_said(world: &World, second: i64, text: &str) -> Input {
         said: Some(said),
         ..*sight
     };
-    Input::Job(Box::new(sight), read_at)
+    DeliveryInput::Job(Box::new(sight), read_at)
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_plan_is_summed_up_by_its_steps_and_one_that_was_sent_by_its_first_line() {
 #[test]
 fn a_change_is_summed_up_by_what_its_session_said_last_in_this_round() {
     let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
-    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
     let said = "I added\nthe box.";
     let input = rests_having_said(&world, world.second, said);
     assert_eq!(world.take(&input).unwrap(), "implement/running");

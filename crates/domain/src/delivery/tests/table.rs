@@ -42,9 +42,9 @@ pub(super) fn in_cell((phase, status, verdict): (Phase, RunStatus, Option<Verdic
         last.ended_at = None;
     }
     if status == RunStatus::Blocked {
-        delivery.seen.job.as_mut().unwrap().work = Work::Asking;
+        delivery.seen.job.as_mut().unwrap().work = SessionWork::Asking;
     } else if phase == Phase::Plan || phase == Phase::Implement {
-        delivery.seen.job.as_mut().unwrap().work = Work::Working;
+        delivery.seen.job.as_mut().unwrap().work = SessionWork::Working;
     }
     if status == RunStatus::Failed {
         delivery.error = Some(Failed {
@@ -116,12 +116,12 @@ fn commands() -> Vec<(&'static str, Act)> {
 }
 
 /// What may come in, each time one after the other.
-type Rows = Vec<(&'static str, Vec<Input>)>;
+type Rows = Vec<(&'static str, Vec<DeliveryInput>)>;
 
 /// Everything that can come in, with the delivery to which it does: in the cell, and with more behind it where an input is about that.
 fn rows(delivery: &Delivery) -> Vec<(Delivery, Rows)> {
     let commands = commands().into_iter();
-    let mut single: Vec<(&'static str, Input)> = commands
+    let mut single: Vec<(&'static str, DeliveryInput)> = commands
         .map(|(name, act)| (name, command("x", kim(), act)))
         .collect();
     single.extend(job_sights(delivery));
@@ -155,7 +155,7 @@ fn asked_of_jules(mut delivery: Delivery) -> Delivery {
     asked.job = Some(reviewer());
     asked.has_question = is_asking;
     if is_asking {
-        delivery.seen.job.as_mut().unwrap().work = Work::Resting(None);
+        delivery.seen.job.as_mut().unwrap().work = SessionWork::Resting(None);
     }
     delivery
 }
@@ -193,19 +193,19 @@ fn without_pull(mut delivery: Delivery) -> Delivery {
 }
 
 /// What can be seen of its job.
-fn job_sights(delivery: &Delivery) -> Vec<(&'static str, Input)> {
+fn job_sights(delivery: &Delivery) -> Vec<(&'static str, DeliveryInput)> {
     let seen = |work, pull: Option<PullRef>| job(delivery, work, pull);
-    let ends = Work::Ended;
+    let ends = SessionWork::Ended;
     vec![
-        ("job: working", seen(Work::Working, Some(pull_ref()))),
-        ("job: asks", seen(Work::Asking, Some(pull_ref()))),
+        ("job: working", seen(SessionWork::Working, Some(pull_ref()))),
+        ("job: asks", seen(SessionWork::Asking, Some(pull_ref()))),
         (
             "job: has a plan",
-            seen(Work::Planned("p9".parse().unwrap()), None),
+            seen(SessionWork::Planned("p9".parse().unwrap()), None),
         ),
         (
             "job: rests",
-            seen(Work::Resting(Some(at(4_000))), Some(pull_ref())),
+            seen(SessionWork::Resting(Some(at(4_000))), Some(pull_ref())),
         ),
         (
             "job: failed",
@@ -230,8 +230,8 @@ fn job_sights(delivery: &Delivery) -> Vec<(&'static str, Input)> {
             seen(ends(JobEnd::Completed), Some(pull_ref())),
         ),
         ("job: approved on Jules's page", {
-            let mut seen = seen(Work::Working, None);
-            if let Input::Job(sight, _) = &mut seen {
+            let mut seen = seen(SessionWork::Working, None);
+            if let DeliveryInput::Job(sight, _) = &mut seen {
                 sight.glimpse.approved_elsewhere = true;
             }
             seen
@@ -245,8 +245,8 @@ fn job_sights(delivery: &Delivery) -> Vec<(&'static str, Input)> {
 }
 
 /// What can be read of its pull request.
-fn pull_sights() -> Vec<(&'static str, Input)> {
-    let read = |glimpse: PullGlimpse| Input::Pull(Box::new(glimpse), at(5_000));
+fn pull_sights() -> Vec<(&'static str, DeliveryInput)> {
+    let read = |glimpse: PullGlimpse| DeliveryInput::Pull(Box::new(glimpse), at(5_000));
     let closed = PullGlimpse {
         end: Some(PullEnd::Closed {
             by: Some("eve".to_owned()),
@@ -274,9 +274,9 @@ fn pull_sights() -> Vec<(&'static str, Input)> {
 }
 
 /// What its issue, a provider and the clock say.
-fn other_sights(phase: Phase) -> Vec<(&'static str, Input)> {
+fn other_sights(phase: Phase) -> Vec<(&'static str, DeliveryInput)> {
     let issue = |state| {
-        Input::Issue(IssueSight {
+        DeliveryInput::Issue(IssueSight {
             read_at: at(5_000),
             state,
         })
@@ -290,28 +290,28 @@ fn other_sights(phase: Phase) -> Vec<(&'static str, Input)> {
         ),
         (
             "provider: running",
-            Input::Provider(phase, ProviderReport::Running),
+            DeliveryInput::Provider(phase, ProviderReport::Running),
         ),
         (
             "provider: good",
-            Input::Provider(phase, ProviderReport::Good),
+            DeliveryInput::Provider(phase, ProviderReport::Good),
         ),
         (
             "provider: bad",
-            Input::Provider(phase, ProviderReport::Bad("no".to_owned())),
+            DeliveryInput::Provider(phase, ProviderReport::Bad("no".to_owned())),
         ),
-        ("parent cancelled", Input::Cancelled(kim())),
-        ("time passes", Input::Deadline),
+        ("parent cancelled", DeliveryInput::Cancelled(kim())),
+        ("time passes", DeliveryInput::Deadline),
         (
             "asked for: refused",
-            Input::AskedFor(Some("busy".to_owned())),
+            DeliveryInput::AskedFor(Some("busy".to_owned())),
         ),
     ]
 }
 
 /// Its issue was read at second 5,000, and is closed.
-fn closed() -> Input {
-    Input::Issue(IssueSight {
+fn closed() -> DeliveryInput {
+    DeliveryInput::Issue(IssueSight {
         read_at: at(5_000),
         state: IssueState::Closed(Some("eve".to_owned())),
     })
@@ -319,7 +319,7 @@ fn closed() -> Input {
 
 /// What its pull request shows after its issue was closed, which a merge does, too.
 fn closing_rows() -> Rows {
-    let then = |glimpse, second| vec![closed(), Input::Pull(Box::new(glimpse), at(second))];
+    let then = |glimpse, second| vec![closed(), DeliveryInput::Pull(Box::new(glimpse), at(second))];
     let open = || pull('a', Checks::Passed);
     vec![
         ("issue: closed, pull read before", then(open(), 4_000)),
@@ -336,7 +336,7 @@ fn session_rows(delivery: &Delivery) -> Rows {
     let work = delivery.job_seen().unwrap().work.clone();
     let then = |second| {
         let mut seen = job(delivery, work.clone(), None);
-        if let Input::Job(_, read_at) = &mut seen {
+        if let DeliveryInput::Job(_, read_at) = &mut seen {
             *read_at = Some(at(second));
         }
         vec![closed(), seen]
@@ -351,7 +351,7 @@ fn session_rows(delivery: &Delivery) -> Rows {
 fn review_rows() -> Rows {
     let seen = |job, state| {
         let session = None;
-        Input::Review(ReviewSight {
+        DeliveryInput::Review(ReviewSight {
             job,
             session,
             state,
@@ -363,7 +363,7 @@ fn review_rows() -> Rows {
         said(r#"{"verdict":"not_pass","summary":"Not tested","feedback":"Test the cart."}"#);
     let odd = ReviewState::Said("Merge it.".to_owned());
     let failed = ReviewState::Failed("no disk".to_owned());
-    let pushed = Input::Pull(Box::new(pull('b', Checks::Passed)), at(5_000));
+    let pushed = DeliveryInput::Pull(Box::new(pull('b', Checks::Passed)), at(5_000));
     let other = JobId::from_ulid(ulid::Ulid(8));
     vec![
         (
@@ -385,7 +385,8 @@ fn review_rows() -> Rows {
 
 /// What is seen of the deliveries into which it was split.
 fn part_rows(delivery: &Delivery) -> Rows {
-    let part = |place, state| Input::Child(DeliveryId::of_child(&delivery.id, place), state);
+    let part =
+        |place, state| DeliveryInput::Child(DeliveryId::of_child(&delivery.id, place), state);
     let all = |state| vec![part(0, state), part(1, state)];
     let then = |is_any_merged, second| {
         let read_at = Some(at(second));
@@ -393,7 +394,7 @@ fn part_rows(delivery: &Delivery) -> Rows {
             is_any_merged,
             read_at,
         };
-        vec![closed(), Input::Parts(parts)]
+        vec![closed(), DeliveryInput::Parts(parts)]
     };
     vec![
         ("part: failed", vec![part(0, ChildState::Failed)]),
@@ -414,7 +415,7 @@ fn part_rows(delivery: &Delivery) -> Rows {
 
 /// What comes of asking for what it needs, which was refused before.
 fn refusal_rows() -> Rows {
-    let asked = |why: Option<&str>| Input::AskedFor(why.map(str::to_owned));
+    let asked = |why: Option<&str>| DeliveryInput::AskedFor(why.map(str::to_owned));
     vec![
         ("asked for: granted", vec![asked(None)]),
         ("asked for: refused too often", vec![asked(Some("busy"))]),
@@ -422,7 +423,7 @@ fn refusal_rows() -> Rows {
 }
 
 /// What inputs lead to: the new spans, and what is said of the session.
-fn outcome(delivery: &Delivery, inputs: &[Input]) -> String {
+fn outcome(delivery: &Delivery, inputs: &[DeliveryInput]) -> String {
     let own = delivery.rules.clone();
     let mut after = delivery.clone();
     for input in inputs {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::fence::encoded_len;
 use crate::ids::PlanId;
-use crate::session::{Activity, ActivityKind, Originator, Plan as SessionPlan, PlanStep};
+use crate::session::{Activity, ActivityKind, Originator, Plan, PlanStep};
 
 fn activity(second: i64, kind: ActivityKind) -> Activity {
     Activity {
@@ -45,7 +45,7 @@ fn every_activity_is_an_entry_without_secrets() {
         title: title.to_owned(),
         description: description.to_owned(),
     };
-    let plan = SessionPlan {
+    let plan = Plan {
         id: plan_id(),
         steps: vec![step("Read", ""), step("Write", "with care")],
     };
@@ -132,12 +132,12 @@ fn each_run_has_its_part_of_the_log_of_their_session() {
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Nobody));
     world.kim(Act::Start);
     let plan = world.delivery.runs[0].id.clone();
-    world.sees(Work::Working, None);
+    world.sees(SessionWork::Working, None);
     let wanted = |world: &World, second| transcripts_wanted(&world.delivery, at(second));
     assert_eq!(wanted(&world, 9_000), [], "it is under way");
     assert_eq!(transcript_span(&world.delivery, &plan), None);
     world.second = 100;
-    world.sees(Work::Planned(plan_id()), None);
+    world.sees(SessionWork::Planned(plan_id()), None);
     assert_eq!(wanted(&world, 160), [], "more of it may be written");
     assert_eq!(wanted(&world, 161), std::slice::from_ref(&plan));
     let looks = due(&world.delivery, at(160));
@@ -205,7 +205,7 @@ fn a_collected_session_and_one_that_reviews_have_transcripts() {
     let asked = world.delivery.review.asked.clone().unwrap();
     let reviewer: SessionId = "s2".parse().unwrap();
     world
-        .take(&Input::Review(ReviewSight {
+        .take(&DeliveryInput::Review(ReviewSight {
             job: asked.job.unwrap(),
             session: Some(reviewer.clone()),
             state: ReviewState::Failed("it is gone".to_owned()),

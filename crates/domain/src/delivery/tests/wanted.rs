@@ -7,7 +7,7 @@ use crate::job::tests::watched_job;
 use crate::job::{self, Job, WaitParty, WaitReason, WaitsFor};
 use crate::merge::LastingReason;
 use crate::pull::{Approval, MergeStyle};
-use crate::session::{Plan as SessionPlan, PlanStep};
+use crate::session::{Plan, PlanStep};
 
 /// What is wanted, in a few words.
 fn label(want: &Want) -> String {
@@ -201,7 +201,9 @@ fn an_issue_is_told_anew_which_part_failed() {
         (ChildState::Open, ChildState::Failed, true),
     ] {
         for (id, state) in ids.iter().zip([first, second]) {
-            world.take(&Input::Child(id.clone(), state)).unwrap();
+            world
+                .take(&DeliveryInput::Child(id.clone(), state))
+                .unwrap();
         }
         let codes = vec!["parts_open", "part_failed"];
         assert_eq!(told_anew(&mut world), (codes, is_new));
@@ -237,7 +239,7 @@ fn steps_of(ask: &DeliveryAsk) -> Vec<(&str, &str)> {
 }
 
 /// A delivery at the checkpoint of its plan.
-fn at_plan(plan: Plan) -> Delivery {
+fn at_plan(plan: DeliveryPlan) -> Delivery {
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Nobody));
     world.kim(Act::Start);
     world.delivery.run_status = RunStatus::Succeeded;
@@ -246,12 +248,12 @@ fn at_plan(plan: Plan) -> Delivery {
 }
 
 /// A plan of Jules with a number of steps.
-fn of_jules(steps: usize) -> SessionPlan {
+fn of_jules(steps: usize) -> Plan {
     let step = |number: usize| PlanStep {
         title: format!("Step {number}"),
         description: ["Look.\nThen do it.", ""][number % 2].to_owned(),
     };
-    SessionPlan {
+    Plan {
         id: "p1".parse().unwrap(),
         steps: (0..steps).map(step).collect(),
     }
@@ -261,16 +263,16 @@ fn of_jules(steps: usize) -> SessionPlan {
 #[test]
 fn the_question_at_the_checkpoint_of_a_plan_shows_its_steps() {
     let jules = of_jules(12);
-    let delivery = at_plan(Plan::of_steps(&jules, at(1)));
+    let delivery = at_plan(DeliveryPlan::of_steps(&jules, at(1)));
     let ask = plan_question(&delivery);
     let expected = jules.steps.iter();
     let expected = expected.map(|step| (step.title.as_str(), step.description.as_str()));
     assert_eq!(steps_of(&ask), expected.collect::<Vec<_>>());
     assert_eq!(whole_plan_url(&delivery, &ask, None), None);
     let sent = |content: &str| {
-        let plan = Plan::of_steps(&jules, at(1));
+        let plan = DeliveryPlan::of_steps(&jules, at(1));
         let content = content.to_owned();
-        at_plan(Plan { content, ..plan })
+        at_plan(DeliveryPlan { content, ..plan })
     };
     for (content, steps) in [
         ("Tidy the shop.", &[("Tidy the shop.", "")][..]),
@@ -301,9 +303,9 @@ fn the_question_at_the_checkpoint_of_a_plan_shows_its_steps() {
 }
 
 /// A job whose session waits with a plan.
-fn waiting_with(plan: &SessionPlan, cut: bool) -> Job {
+fn waiting_with(plan: &Plan, cut: bool) -> Job {
     let mut job = watched_job();
-    if let job::Phase::Watching(watch) = &mut job.phase {
+    if let job::JobPhase::Watching(watch) = &mut job.phase {
         watch.log.plan = Some(job::PendingPlan {
             at: at(5),
             plan: plan.clone(),
@@ -319,7 +321,7 @@ fn a_plan_that_its_question_cuts_is_read_whole_where_it_says() {
     let (short, long, other) = (of_jules(1), of_jules(200), watched_job());
     let own = |delivery: &Delivery| Some(format!("/api/deliveries/{}", delivery.id));
     for (plan, cut) in [(&long, false), (&short, true)] {
-        let delivery = at_plan(Plan::of_steps(plan, at(1)));
+        let delivery = at_plan(DeliveryPlan::of_steps(plan, at(1)));
         let ask = plan_question(&delivery);
         let job = waiting_with(plan, cut);
         let said = whole_plan_url(&delivery, &ask, Some(&job)).unwrap();
@@ -332,9 +334,9 @@ fn a_plan_that_its_question_cuts_is_read_whole_where_it_says() {
         }
     }
     // A long line is cut, too.
-    let plan = Plan {
+    let plan = DeliveryPlan {
         content: "x".repeat(1_000),
-        ..Plan::of_steps(&short, at(1))
+        ..DeliveryPlan::of_steps(&short, at(1))
     };
     let delivery = at_plan(plan);
     let ask = plan_question(&delivery);
@@ -406,9 +408,9 @@ fn an_ordinary_delivery_wants_one_thing_after_the_other() {
     assert_eq!(wanted(&world), none());
     world.kim(Act::Start);
     assert_eq!(wanted(&world), ["create job"]);
-    world.sees(Work::Waiting, None);
+    world.sees(SessionWork::Waiting, None);
     assert_eq!(wanted(&world), none());
-    world.sees(Work::Planned("p1".parse().unwrap()), None);
+    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
     assert_eq!(wanted(&world), none());
     world.kim(Act::APPROVE);
     assert_eq!(wanted(&world), ["approve p1 by person kim"]);
@@ -469,10 +471,10 @@ fn another_attempt_is_wanted_until_it_is_there() {
     world.kim(reject);
     assert_eq!(wanted(&world), ["start over: attempt 2"]);
     let mut over = seen(&world);
-    over.job.as_mut().unwrap().work = Work::Ended(JobEnd::Completed);
+    over.job.as_mut().unwrap().work = SessionWork::Ended(JobEnd::Completed);
     assert_eq!(wanted_at(&world.delivery, &over), ["retry: attempt 2"]);
     let newer: PullRef = "acme/shop#32".parse().unwrap();
-    world.sees(Work::Working, Some(newer));
+    world.sees(SessionWork::Working, Some(newer));
     let mut older = seen(&world);
     older.earlier_pull_open = true;
     assert_eq!(
@@ -484,17 +486,17 @@ fn another_attempt_is_wanted_until_it_is_there() {
 #[test]
 fn what_is_called_off_calls_its_job_off() {
     let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
-    world.sees(Work::Working, None);
+    world.sees(SessionWork::Working, None);
     world.kim(Act::Cancel);
     assert_eq!(wanted(&world), ["cancel job by person kim"]);
     let mut over = seen(&world);
-    over.job.as_mut().unwrap().work = Work::Ended(JobEnd::Canceled("kim".to_owned()));
+    over.job.as_mut().unwrap().work = SessionWork::Ended(JobEnd::Canceled("kim".to_owned()));
     assert_eq!(wanted_at(&world.delivery, &over), none());
     let mut closed = World::new(rules(&[], "verify", ReviewBy::Agent));
-    closed.sees(Work::Working, None);
+    closed.sees(SessionWork::Working, None);
     let state = IssueState::Closed(Some("eve".to_owned()));
     closed
-        .take(&Input::Issue(IssueSight {
+        .take(&DeliveryInput::Issue(IssueSight {
             read_at: at(9),
             state,
         }))
@@ -517,7 +519,7 @@ fn an_endpoint_before_the_merge_leaves_everything_as_it_is() {
 #[test]
 fn parts_are_created_and_called_off() {
     let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
-    world.sees(Work::Working, None);
+    world.sees(SessionWork::Working, None);
     let part = |name: &str| Part {
         summary: name.to_owned(),
         acceptance_criteria: Vec::new(),
@@ -581,7 +583,7 @@ fn failures_and_closed_issues_are_looked_into() {
     );
     let state = IssueState::Closed(None);
     world
-        .take(&Input::Issue(IssueSight {
+        .take(&DeliveryInput::Issue(IssueSight {
             read_at: at(900),
             state,
         }))
@@ -634,7 +636,7 @@ fn it_looks_again_sooner_while_something_runs_and_no_more_once_it_is_over() {
     assert_eq!(wait(&world), Some(60));
     let state = IssueState::Closed(None);
     world
-        .take(&Input::Issue(IssueSight {
+        .take(&DeliveryInput::Issue(IssueSight {
             read_at: at(9),
             state,
         }))

@@ -64,7 +64,7 @@ fn ended() -> Vec<(String, Job)> {
     for how in hows {
         for (origin, attempt) in &origins {
             let mut job = cancel(&watched_job(), "me", at(5)).unwrap().aggregate;
-            let Phase::Ended(ending) = &mut job.phase else {
+            let JobPhase::Ended(ending) = &mut job.phase else {
                 panic!()
             };
             ending.how = how.clone();
@@ -97,11 +97,11 @@ fn pulls() -> Vec<Option<Pull>> {
 
 /// What comes of an order, by the rule that takes it.
 fn ordered(job: &Job, pull: Option<&Pull>, order: Order) -> Result<(), NotNow> {
-    let now = (at(100), &Timing::default());
+    let (now, timing) = (at(100), &Timing::default());
     match order {
         Order::Create | Order::Adopt => panic!("the job is there already"),
-        Order::Say => say(job, None, ("Use green", "me"), now).map(|_| ()),
-        Order::Approve => approve(job, None, None, now).map(|_| ()),
+        Order::Say => say(job, None, ("Use green", "me"), (now, timing)).map(|_| ()),
+        Order::Approve => approve(job, None, None, now, timing).map(|_| ()),
         Order::Merge => {
             let style = &MergeStyle::default();
             let none = || NotNow::new("no_pull_request", "job has no pull request yet");
@@ -110,12 +110,12 @@ fn ordered(job: &Job, pull: Option<&Pull>, order: Order) -> Result<(), NotNow> {
                 pull.ok_or_else(none)?,
                 None,
                 &MergeApproval { by: "me", style },
-                now.0,
+                now,
             )
             .map(|_| ())
         }
-        Order::Retry => retry(job, None, now.0).map(|_| ()),
-        Order::Cancel => cancel(job, "me", now.0).map(|_| ()),
+        Order::Retry => retry(job, None, now).map(|_| ()),
+        Order::Cancel => cancel(job, "me", now).map(|_| ()),
     }
 }
 
@@ -161,8 +161,8 @@ fn of_everything_that_could_be_advised_what_is_refused_is_left_out() {
         for pull in &pulls() {
             let all: Vec<Next> = Advice::ALL.map(|advice| advice.about(&job.id)).to_vec();
             let twice = [all.clone(), all.clone()].concat();
-            let now = (at(100), &Timing::default());
-            let kept = accepted((&job, pull.as_ref()), twice, now);
+            let timing = Timing::default();
+            let kept = accepted(&job, pull.as_ref(), twice, at(100), &timing);
             let expected: Vec<Next> = all
                 .into_iter()
                 .filter(|next| {

@@ -31,7 +31,7 @@ fn a_job_alone_says_the_same_as_far_as_it_goes() {
             let mut story = Story::new();
             story.log = vec![agent("a1", 5)];
             story.poll(seconds, state);
-            if has_pull && let Phase::Watching(watch) = &mut story.job.phase {
+            if has_pull && let JobPhase::Watching(watch) = &mut story.job.phase {
                 watch.pull = Some(reference.clone());
             }
             let job = &story.job;
@@ -51,7 +51,7 @@ fn a_job_alone_says_the_same_as_far_as_it_goes() {
                     );
                 }
                 JobWait::Pull => {
-                    assert_eq!(pull::waits_for((&tracked, false), None), person, "{state}")
+                    assert_eq!(pull::waits_for(&tracked, false, None), person, "{state}")
                 }
                 JobWait::Delivery => panic!("{state}: it belongs to no delivery"),
             }

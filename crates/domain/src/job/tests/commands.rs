@@ -98,7 +98,7 @@ fn refusals_wait_longer_each_time_and_end_after_more_than_a_day() {
     let (mut job, mut now, mut waits) = (creating(), 0, Vec::new());
     let last = loop {
         let step = creation_failed(&job, &later, at(now));
-        let Phase::Queued { not_before, .. } = step.aggregate.phase else {
+        let JobPhase::Queued { not_before, .. } = step.aggregate.phase else {
             break step;
         };
         assert!(step.events.is_empty());
@@ -115,7 +115,7 @@ fn refusals_wait_longer_each_time_and_end_after_more_than_a_day() {
         ["create_refused: quota"]
     );
     assert!(
-        matches!(&last.aggregate.phase, Phase::Ended(ending) if matches!(ending.how, EndReason::Refused { .. }))
+        matches!(&last.aggregate.phase, JobPhase::Ended(ending) if matches!(ending.how, EndReason::Refused { .. }))
     );
 }
 
@@ -242,18 +242,18 @@ fn the_waiting_plan_is_approved_whatever_the_state_says() {
     let mut story = Story::new();
     story.poll(5, "IN_PROGRESS");
     assert_eq!(
-        code(approve(&story.job, None, None, (at(0), &timing))),
+        code(approve(&story.job, None, None, at(0), &timing)),
         "no_open_plan"
     );
     story.log = vec![planned("p1", 8)];
     for state in ["PLANNING", "AWAITING_PLAN_APPROVAL", "COMPLETED"] {
         story.poll(10, state);
-        let step = approve(&story.job, None, None, (at(0), &timing)).unwrap();
+        let step = approve(&story.job, None, None, at(0), &timing).unwrap();
         assert_eq!(step.effects[0].to_string(), format!("approve:{SESSION}:p1"));
     }
     let mut story = Story::new();
     story.poll(10, "AWAITING_PLAN_APPROVAL");
-    let step = approve(&story.job, None, None, (at(0), &timing)).unwrap();
+    let step = approve(&story.job, None, None, at(0), &timing).unwrap();
     assert!(
         step.effects[0]
             .to_string()
@@ -291,12 +291,7 @@ fn retries_are_new_sessions_and_limited() {
     assert_eq!(code(retry(&job, None, at(6))), "attempts_used_up");
     let first: SessionId = SESSION.parse().unwrap();
     assert_eq!(
-        code(approve(
-            &job,
-            Some(&first),
-            None,
-            (at(0), &Timing::default())
-        )),
+        code(approve(&job, Some(&first), None, at(0), &Timing::default())),
         "superseded"
     );
 }
@@ -327,7 +322,7 @@ fn a_session_that_a_delivery_collects_did_nothing_since_it_ended() {
             ..new_job()
         };
         let step = adopt(new, &ended, at(0)).unwrap();
-        let Phase::Watching(watch) = step.aggregate.phase else {
+        let JobPhase::Watching(watch) = step.aggregate.phase else {
             panic!("watched");
         };
         assert_eq!(watch.progress_at, progress_at);
@@ -342,7 +337,7 @@ fn a_completion_that_was_announced_is_not_announced_with_the_merge() {
     story.poll(10, "COMPLETED");
     assert_eq!(story.poll(600, "COMPLETED"), ["completed: acme/shop#7"]);
     let merged = PullState::Merged { commit: None };
-    let step = pull_settled(&story.job, &pull, (&merged, &sha()), at(620));
+    let step = pull_settled(&story.job, &pull, &merged, &sha(), at(620));
     assert_eq!((step.effects, step.events), (archive(SESSION), vec![]));
 }
 
@@ -354,7 +349,7 @@ fn a_merge_that_comes_before_the_completion_of_a_deliverys_job_wakes_nobody() {
     story.pulls = vec![pull.clone()];
     story.poll(10, "COMPLETED");
     let merged = PullState::Merged { commit: None };
-    let step = pull_settled(&story.job, &pull, (&merged, &sha()), at(20));
+    let step = pull_settled(&story.job, &pull, &merged, &sha(), at(20));
     let [completed] = &step.events[..] else {
         panic!("{:?}", step.events);
     };
@@ -369,20 +364,20 @@ fn the_job_ends_with_its_pull_request() {
     story.pulls = vec![pull.clone()];
     story.poll(10, "COMPLETED");
     let merged = PullState::Merged { commit: None };
-    let step = pull_settled(&story.job, &pull, (&merged, &sha()), at(20));
+    let step = pull_settled(&story.job, &pull, &merged, &sha(), at(20));
     // No poll has announced that it is done, and none will.
     let whats: Vec<_> = step.events.iter().map(|event| &event.what).collect();
     let pulls = vec![pull.clone()];
     assert_eq!(whats, [&Occurrence::Completed { pulls }]);
     assert_eq!(step.effects, archive(SESSION));
     assert!(
-        matches!(&step.aggregate.phase, Phase::Ended(ending) if ending.how == EndReason::Merged { sha: sha() })
+        matches!(&step.aggregate.phase, JobPhase::Ended(ending) if ending.how == EndReason::Merged { sha: sha() })
     );
     assert_eq!(code(retry(&step.aggregate, None, at(21))), "merged");
-    let again = pull_settled(&step.aggregate, &pull, (&merged, &sha()), at(30));
+    let again = pull_settled(&step.aggregate, &pull, &merged, &sha(), at(30));
     assert_eq!(again, Step::unchanged(step.aggregate));
 
-    let step = pull_settled(&story.job, &pull, (&PullState::Closed, &sha()), at(20));
+    let step = pull_settled(&story.job, &pull, &PullState::Closed, &sha(), at(20));
     assert!(matches!(
         step.events[0].what,
         Occurrence::Error {
@@ -394,7 +389,7 @@ fn the_job_ends_with_its_pull_request() {
 
     let other: PullRef = "acme/shop#8".parse().unwrap();
     for (pull, state) in [(&other, &merged), (&pull, &PullState::Open)] {
-        let step = pull_settled(&story.job, pull, (state, &sha()), at(20));
+        let step = pull_settled(&story.job, pull, state, &sha(), at(20));
         assert!(!step.aggregate.is_ended() && step.due.is_some() && step.effects.is_empty());
     }
 }
@@ -427,7 +422,7 @@ fn a_pull_request_that_jules_never_listed_is_linked_from_the_other_side() {
     );
     assert_eq!(foreign.aggregate, watched_job());
     let merged = PullState::Merged { commit: None };
-    let step = pull_settled(&watched_job(), &pull, (&merged, &sha()), at(20));
+    let step = pull_settled(&watched_job(), &pull, &merged, &sha(), at(20));
     assert_eq!(step.aggregate.pull(), Some(&pull));
     assert!(step.aggregate.is_ended());
 }
@@ -461,12 +456,12 @@ fn what_is_not_done_is_under_way() {
         ("COMPLETED", false),
     ] {
         let mut job = watched_job();
-        let Phase::Watching(watch) = &mut job.phase else {
+        let JobPhase::Watching(watch) = &mut job.phase else {
             panic!("no session");
         };
         watch.state = SessionState::from(state.to_owned());
         assert_eq!(is_so(&job), expected, "{state}");
-        if let Phase::Watching(watch) = &mut job.phase {
+        if let JobPhase::Watching(watch) = &mut job.phase {
             watch.unconfirmed_since = Some(at(99));
         }
         assert!(is_so(&job), "{state} with a message that it has not read");

@@ -188,7 +188,9 @@ fn a_finished_session_without_a_pull_request_is_left_after_a_week() {
     assert!(!story.job.is_ended());
     assert_eq!(story.due, Some(at(10 + week)));
     assert!(story.poll(10 + week, "COMPLETED").is_empty());
-    assert!(matches!(&story.job.phase, Phase::Ended(ending) if ending.how == EndReason::Completed));
+    assert!(
+        matches!(&story.job.phase, JobPhase::Ended(ending) if ending.how == EndReason::Completed)
+    );
     assert_eq!(story.announced(), ["completed: "]);
 }
 
@@ -218,9 +220,9 @@ fn whoever_works_holds_a_slot_and_whoever_waits_or_rests_does_not() {
     assert!(story.job.holds_slot());
     let since = at(0);
     let watching = story.job.phase.clone();
-    story.job.phase = Phase::Creating { since, refusals: 0 };
+    story.job.phase = JobPhase::Creating { since, refusals: 0 };
     assert!(story.job.holds_slot());
-    story.job.phase = Phase::Queued {
+    story.job.phase = JobPhase::Queued {
         since,
         not_before: since,
         refusals: 0,

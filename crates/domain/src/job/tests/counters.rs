@@ -228,7 +228,7 @@ fn what_jules_is_not_sent_or_needs_no_more_is_no_answer_to_a_silence() {
     story.poll(15, WORKING);
     story.poll(20 * MINUTE, WORKING);
     assert_eq!(waits(&story.job), WaitReason::Silence);
-    let approved = approve(&story.job, None, None, (at(21 * MINUTE), &timing));
+    let approved = approve(&story.job, None, None, at(21 * MINUTE), &timing);
     assert_eq!(waits(&approved.unwrap().aggregate), WaitReason::Silence);
     // A session that is done has nothing to take up.
     let said = say(

@@ -132,7 +132,7 @@ fn without_a_pull_request_it_is_left_alone_in_the_end() {
     story.poll(DUE + week - 1, "IN_PROGRESS");
     assert!(!story.job.is_ended());
     assert!(story.poll(DUE + week, "IN_PROGRESS").is_empty());
-    let Phase::Ended(ending) = &story.job.phase else {
+    let JobPhase::Ended(ending) = &story.job.phase else {
         panic!("{:?}", story.job.phase);
     };
     assert_eq!(ending.how, EndReason::Completed);

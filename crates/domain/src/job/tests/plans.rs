@@ -379,7 +379,7 @@ fn a_plan_that_is_worked_on_without_an_approval_is_told_once() {
 fn a_pull_request_that_is_not_linked_yet_comes_from_an_unreviewed_plan_too() {
     let mut story = replanned(PlanApproval::Human);
     story.poll(45, "COMPLETED");
-    let Phase::Watching(watch) = &story.job.phase else {
+    let JobPhase::Watching(watch) = &story.job.phase else {
         panic!("not watched");
     };
     assert_eq!(watch.pull, None);
@@ -400,12 +400,12 @@ fn a_plan_may_be_approved_after_the_fact() {
     let mut story = replanned(PlanApproval::Human);
     story.poll(45, "IN_PROGRESS");
     let (earlier, present) = ("p1".parse().unwrap(), "p2".parse().unwrap());
-    let refused = approve(&story.job, None, Some(&earlier), (at(50), &timing));
+    let refused = approve(&story.job, None, Some(&earlier), at(50), &timing);
     assert_eq!(refused.unwrap_err().code, "plan_moved");
-    let step = approve(&story.job, None, Some(&present), (at(50), &timing)).unwrap();
+    let step = approve(&story.job, None, Some(&present), at(50), &timing).unwrap();
     assert_eq!(step.effects.len(), 1);
     assert!(!has_unreviewed_plan(&step.aggregate));
-    let Phase::Watching(watch) = &step.aggregate.phase else {
+    let JobPhase::Watching(watch) = &step.aggregate.phase else {
         panic!("not watched");
     };
     assert!(is_worked_on(watch, &"p2".parse().unwrap()));

@@ -58,7 +58,7 @@ fn a_failure_whose_reason_is_empty_tells_what_was_done_last() {
     let told = story.poll(10, "FAILED");
     let start = "session_failed: Jules gave no reason; the last thing in its log: Running tests.";
     assert!(told[0].starts_with(start), "{told:?}");
-    let Phase::Ended(Ending {
+    let JobPhase::Ended(Ending {
         how: EndReason::Failed { reason },
         ..
     }) = &story.job.phase
@@ -417,7 +417,7 @@ fn a_flicker_is_forgiven_and_a_lasting_404_ends_the_job() {
         lost[0].starts_with("invalid_job: Jules has not known session"),
         "{lost:?}"
     );
-    assert!(matches!(&story.job.phase, Phase::Ended(ending) if ending.how == EndReason::Lost));
+    assert!(matches!(&story.job.phase, JobPhase::Ended(ending) if ending.how == EndReason::Lost));
     assert!(story.not_found(900).is_empty());
     assert!(story.poll(910, "IN_PROGRESS").is_empty());
 }

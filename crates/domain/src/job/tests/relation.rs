@@ -55,7 +55,7 @@ fn of_an_earlier_attempt_only_the_session_that_the_job_had_is_its_own() {
 fn what_a_job_has_no_use_for_is_put_away_unless_somebody_has_had_it_adopted() {
     let archived = |job: &Job, session: &str, attempt: u32, owner: Option<&JobId>| {
         let session = session.parse().unwrap();
-        let step = session_found(job, (&session, attempt), owner, &Timing::default());
+        let step = session_found(job, &session, attempt, owner, &Timing::default());
         assert_eq!(step.aggregate, *job);
         step.effects
             .iter()

@@ -375,7 +375,7 @@ fn a_chain_that_was_changed_meanwhile_goes_on_as_it_is_now() {
 fn a_nudge_that_waited_is_not_sent_once_somebody_answered() {
     let mut story = asking(&["nudge:20m", "human"]);
     poll(&mut story, 10);
-    let Phase::Watching(watch) = &story.job.phase else {
+    let JobPhase::Watching(watch) = &story.job.phase else {
         panic!("{:?}", story.job.phase);
     };
     let mut asked = watch.as_ref().clone();
@@ -457,7 +457,7 @@ fn an_answer_that_failed_leaves_the_question_open_again() {
     say_as(&mut story, 21, ("or blue", "c2")).unwrap();
     for (answer, left) in [(1, Some(at(20))), (0, None)] {
         let action = story.effects[answer].clone();
-        let Phase::Watching(watch) = &mut story.job.phase else {
+        let JobPhase::Watching(watch) = &mut story.job.phase else {
             panic!()
         };
         assert!(!unanswered(watch, &action, at(60)));

@@ -29,7 +29,7 @@ fn letter(to: &str) -> Letter {
 #[derive(Default)]
 struct Desk {
     counters: Counters,
-    boxes: BTreeMap<MessageId, Message>,
+    boxes: BTreeMap<MessageId, ReceivedMessage>,
     log: String,
     number: u32,
 }
@@ -52,7 +52,7 @@ impl Desk {
     }
 
     /// Whether it took an event.
-    fn order(&mut self, message: i64, order: Order) -> bool {
+    fn order(&mut self, message: i64, order: MessageOrder) -> bool {
         let (message, stamp) = (self.boxes[&id(message)].clone(), self.stamp());
         let added = self.counters.order(&message, order, stamp).unwrap();
         added.map(|added| self.take(added)).is_some()
@@ -67,22 +67,22 @@ fn events_one_at_a_time_come_to_what_the_fold_over_the_log_does() {
         desk.send(to);
     }
     for (message, order, takes) in [
-        (1, Order::Read, true),
-        (1, Order::Read, false),
-        (3, Order::TagAdd(tag.clone()), true),
-        (3, Order::TagAdd(tag.clone()), false),
-        (2, Order::Trash, true),
-        (2, Order::Trash, false),
-        (1, Order::Trash, true),
-        (1, Order::Untrash, true),
-        (1, Order::Untrash, false),
-        (3, Order::TagRm(tag.clone()), true),
-        (3, Order::TagRm(tag), false),
+        (1, MessageOrder::Read, true),
+        (1, MessageOrder::Read, false),
+        (3, MessageOrder::TagAdd(tag.clone()), true),
+        (3, MessageOrder::TagAdd(tag.clone()), false),
+        (2, MessageOrder::Trash, true),
+        (2, MessageOrder::Trash, false),
+        (1, MessageOrder::Trash, true),
+        (1, MessageOrder::Untrash, true),
+        (1, MessageOrder::Untrash, false),
+        (3, MessageOrder::TagRm(tag.clone()), true),
+        (3, MessageOrder::TagRm(tag), false),
     ] {
         assert_eq!(desk.order(message, order.clone()), takes, "{order:?}");
         let log = Log::read(desk.log.as_bytes(), &desk.counters.seal());
         assert_eq!(log.faults(), []);
-        assert_eq!(desk.counters, Counters::of(&log, (0, 0)));
+        assert_eq!(desk.counters, Counters::of(&log, 0, 0));
         let boxes: Vec<_> = desk.boxes.values().cloned().collect();
         assert_eq!(log.mail().messages().cloned().collect::<Vec<_>>(), boxes);
     }
@@ -100,7 +100,7 @@ fn more_personas_or_tags_than_a_record_holds_are_refused() {
     let more = desk.counters.send(letter("art"), stamp(1)).unwrap_err();
     assert_eq!(more, TooManyPersonas(persona("art")));
     assert_eq!(desk.counters, before);
-    let tag = |number: usize| Order::TagAdd(format!("t{number}").parse().unwrap());
+    let tag = |number: usize| MessageOrder::TagAdd(format!("t{number}").parse().unwrap());
     for number in 0..TAGS_MAX {
         assert!(desk.order(1, tag(number)));
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn shown(messages: &[&Message]) -> Vec<i64> {
+fn shown(messages: &[&ReceivedMessage]) -> Vec<i64> {
     let numbers = messages.iter().map(|message| message.message_id.number());
     numbers.collect()
 }
@@ -79,21 +79,25 @@ fn an_order_writes_nothing_where_things_are_so_already() {
         event(4, 1, MailAction::Trash),
     ]));
     let art = persona("art");
-    let ordered = |mail: &Mail, order| mail.ordered((id(1), &art), order, at(9)).unwrap();
+    let ordered = |mail: &Mail, order| mail.ordered(id(1), &art, order, at(9)).unwrap();
     for (order, on_fresh, on_done) in [
-        (Order::Read, Some(MailAction::Read { at: at(9) }), None),
         (
-            Order::TagAdd(tag.clone()),
+            MessageOrder::Read,
+            Some(MailAction::Read { at: at(9) }),
+            None,
+        ),
+        (
+            MessageOrder::TagAdd(tag.clone()),
             Some(MailAction::TagAdd(tag.clone())),
             None,
         ),
         (
-            Order::TagRm(tag.clone()),
+            MessageOrder::TagRm(tag.clone()),
             None,
             Some(MailAction::TagRm(tag.clone())),
         ),
-        (Order::Trash, Some(MailAction::Trash), None),
-        (Order::Untrash, None, Some(MailAction::Untrash)),
+        (MessageOrder::Trash, Some(MailAction::Trash), None),
+        (MessageOrder::Untrash, None, Some(MailAction::Untrash)),
     ] {
         assert_eq!(ordered(&fresh, order.clone()), on_fresh, "{order:?}");
         assert_eq!(ordered(&done, order.clone()), on_done, "{order:?}");
@@ -104,7 +108,7 @@ fn an_order_writes_nothing_where_things_are_so_already() {
 fn an_unknown_message_and_that_of_another_persona_answer_alike() {
     let mail = mail(&log([send(1, 1, "art")]));
     let told = |message, name: &str| {
-        let refused = mail.ordered((id(message), &persona(name)), Order::Trash, at(9));
+        let refused = mail.ordered(id(message), &persona(name), MessageOrder::Trash, at(9));
         refused.unwrap_err().to_string()
     };
     assert_eq!(told(1, "artisan"), "artisan has no message #1");

@@ -110,12 +110,12 @@ fn a_restore_takes_the_pages_and_what_is_valid_after_them() {
     let line = |at: usize| all[at].clone().line();
     let changed = line(1).replacen("Your changes", "My changes", 1);
     let broken = format!("{}\n{changed}\nnonsense\n{}\n{}", line(0), line(3), line(4));
-    let mended = restore(broken.as_bytes(), (&pages, &seal), at(99));
+    let mended = restore(broken.as_bytes(), &pages, &seal, at(99));
     assert_eq!(String::from_utf8(mended.text).unwrap(), log(all.clone()));
     assert_eq!((mended.kept, mended.restored), (3, 2));
     let rejected: Vec<_> = mended.rejected.iter().map(Vec::as_slice).collect();
     assert_eq!(rejected, [&b"nonsense"[..], changed.as_bytes()]);
-    let gone = restore(b"", (&pages, &seal), at(99));
+    let gone = restore(b"", &pages, &seal, at(99));
     assert_eq!(
         String::from_utf8(gone.text).unwrap(),
         log(all[..3].to_vec())

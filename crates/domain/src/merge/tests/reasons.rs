@@ -10,7 +10,9 @@ use crate::ids::StreamName;
 use crate::job::Job;
 use crate::job::tests::queued;
 use crate::layer::Layer;
-use crate::pipeline::{Agent, Exchange, OWN_CHECKS, Part, PartWork, PipelineRules, TreeShas};
+use crate::pipeline::{
+    Agent, Exchange, OWN_CHECKS, PartWork, PipelinePart, PipelineRules, TreeShas,
+};
 use crate::policy::Source;
 
 #[test]
@@ -261,7 +263,7 @@ fn what_may_go_with_the_checks_that_run_is_not_told() {
 }
 
 /// An agent of a layer, of a trial run or not.
-fn agent(layer: Layer, mock: Option<&str>) -> Part {
+fn agent(layer: Layer, mock: Option<&str>) -> PipelinePart {
     let trees = TreeShas {
         target: sha('a'),
         worker: sha('b'),
@@ -276,7 +278,7 @@ fn agent(layer: Layer, mock: Option<&str>) -> Part {
         skipped: Vec::new(),
         mock: mock.map(|tag| tag.parse().unwrap()),
     };
-    Part {
+    PipelinePart {
         pipeline: None,
         work: PartWork::Agent(agent),
     }
@@ -284,7 +286,7 @@ fn agent(layer: Layer, mock: Option<&str>) -> Part {
 
 #[test]
 fn a_sentence_names_the_setting_that_counts_for_the_job() {
-    let own = Part {
+    let own = PipelinePart {
         pipeline: None,
         work: PartWork::Proposal { requirement: None },
     };
@@ -311,7 +313,7 @@ fn a_sentence_names_the_setting_that_counts_for_the_job() {
         let said = Reason::Conflict.sentence_for(part.as_ref());
         assert_eq!(said, Reason::Conflict.sentence());
     }
-    let weave = Part {
+    let weave = PipelinePart {
         pipeline: None,
         work: PartWork::Sprint(crate::pipeline::SprintPart {
             sprint: "50".parse().unwrap(),

@@ -10,7 +10,7 @@ fn failing(number: u32, reason: &str) -> (Pipeline, Pipeline) {
         .unwrap();
     let after = apply(
         &before,
-        &Input::Planned(Plan::Fail(reason.to_owned())),
+        &PipelineInput::Planned(StepPlan::Fail(reason.to_owned())),
         at(1),
     );
     (before, after)
@@ -33,7 +33,7 @@ fn a_step_that_failed_is_told_with_its_reason() {
     assert_eq!(told.what.kind(), "pipeline");
     let skipped = apply(
         &before,
-        &Input::Planned(Plan::Skip("it is up to date".to_owned())),
+        &PipelineInput::Planned(StepPlan::Skip("it is up to date".to_owned())),
         at(1),
     );
     assert_eq!(failed_step(&before, &skipped), None);
@@ -67,7 +67,7 @@ fn what_is_in_the_way_of_each_run_is_told_once() {
     assert!(!told(reason, &[without, other.clone()]));
     let well = play(
         pipeline(Exchange::Human, &[StepKind::Bootstrap]),
-        &[run(&[1]), seen(&[(1, MemberState::Merged)])],
+        &[run(&[1]), seen(&[(1, AgentState::Merged)])],
     );
     assert!(told(reason, &[well, other]));
 }

@@ -5,11 +5,11 @@ use super::*;
 use crate::event::ErrorCause;
 use crate::facts::fixture::sha;
 use crate::merge::{Judgement, Reason};
-use crate::pull::{Alarm, OwnCheck, OwnChecks, OwnOutcome, Verdict, track};
+use crate::pull::{Alarm, OwnCheck, OwnChecks, OwnOutcome, PullVerdict, track};
 
-fn stays_red(state: MemberState) -> Input {
+fn stays_red(state: AgentState) -> PipelineInput {
     let red = vec!["jules/scope".to_owned()];
-    Input::Seen(vec![(job(1), Some(MemberSight { state, red }))])
+    PipelineInput::Seen(vec![(job(1), Some(MemberSight { state, red }))])
 }
 
 #[test]
@@ -21,16 +21,16 @@ fn an_agent_whose_checks_are_not_repaired_is_waited_for_no_more() {
         (Exchange::Auto, late),
     ] {
         let begun = apply(&pipeline(exchange, &[NARRATOR]), &run(&[1]), at(1));
-        let open = apply(&begun, &stays_red(MemberState::Merging), when);
+        let open = apply(&begun, &stays_red(AgentState::Merging), when);
         assert_eq!(open.word(), "waiting_merge", "it is read again at once");
         assert_eq!(given_up(&begun, &open), []);
-        let over = apply(&open, &stays_red(MemberState::Merging), when);
+        let over = apply(&open, &stays_red(AgentState::Merging), when);
         assert_eq!(
             words(&over),
             "narrator failed (its checks failed and were not repaired: jules/scope)"
         );
         assert_eq!(given_up(&open, &over), [], "people decide about it");
-        let repaired = seen(&[(1, MemberState::Merged)]);
+        let repaired = seen(&[(1, AgentState::Merged)]);
         assert_eq!(apply(&over, &repaired, late), over);
         assert_eq!(words(&apply(&open, &repaired, at(3))), "narrator done");
     }
@@ -42,7 +42,7 @@ fn a_red_one_that_is_being_repaired_has_the_time_of_its_step() {
     begun.wait_minutes = 2;
     let late = late_at(&begun, at(1));
     assert_eq!(late, at(121));
-    let merging = seen(&[(1, MemberState::Merging)]);
+    let merging = seen(&[(1, AgentState::Merging)]);
     let open = apply(&begun, &merging, at(100));
     assert_eq!(due(&open, at(100)), Some(late));
     let over = apply(&open, &merging, late);
@@ -59,11 +59,11 @@ fn the_others_of_a_step_are_waited_for_when_one_is_not_repaired() {
         &run(&[1, 2]),
         at(1),
     );
-    let both = [(1, MemberState::Merging), (2, MemberState::Working)];
+    let both = [(1, AgentState::Merging), (2, AgentState::Working)];
     let open = apply(&begun, &seen(&both), at(2));
-    let without = apply(&open, &stays_red(MemberState::Merging), at(3));
+    let without = apply(&open, &stays_red(AgentState::Merging), at(3));
     assert_eq!(words(&without), "observers running");
-    let over = apply(&without, &seen(&[(2, MemberState::Merged)]), at(4));
+    let over = apply(&without, &seen(&[(2, AgentState::Merged)]), at(4));
     assert_eq!(words(&over), "observers done");
     let stopped = over.steps[0].members[0].state.reason().unwrap();
     assert!(stopped.ends_with("jules/scope"), "{stopped}");
@@ -73,17 +73,17 @@ fn the_others_of_a_step_are_waited_for_when_one_is_not_repaired() {
 fn a_pull_request_of_gaffers_own_that_stays_red_has_the_time_of_its_step() {
     let begun = pipeline(Exchange::Human, &[StepKind::Bootstrap]);
     let begun = apply(&begun, &run(&[1]), at(1));
-    let open = apply(&begun, &seen(&[(1, MemberState::Merging)]), at(2));
+    let open = apply(&begun, &seen(&[(1, AgentState::Merging)]), at(2));
     let late = at(1) + SignedDuration::from_mins(30);
-    let early = apply(&open, &stays_red(MemberState::Merging), at(3));
+    let early = apply(&open, &stays_red(AgentState::Merging), at(3));
     assert_eq!(early.word(), "waiting_merge");
-    let over = apply(&early, &stays_red(MemberState::Merging), late);
+    let over = apply(&early, &stays_red(AgentState::Merging), late);
     assert_eq!(
         words(&over),
         "bootstrap failed (it was not through within 30 min (its checks failed))"
     );
     assert_eq!(given_up(&early, &over), [job(1)]);
-    let green = apply(&early, &seen(&[(1, MemberState::Merging)]), late);
+    let green = apply(&early, &seen(&[(1, AgentState::Merging)]), late);
     assert_eq!(green.word(), "waiting_merge");
 }
 
@@ -97,7 +97,7 @@ fn checks_are_not_repaired_once_its_session_and_people_were_told_of_that_head() 
         others_pending: false,
     }];
     let refuse = |reasons| Judgement::Refuse { reasons };
-    pull.verdict = Some(Verdict {
+    pull.verdict = Some(PullVerdict {
         at: at(1),
         sha: sha('a'),
         judgement: refuse(reasons),
@@ -133,7 +133,7 @@ fn an_agent_of_a_red_check_of_our_own_says_what_that_found() {
         names: names.into(),
         others_pending: false,
     }];
-    pull.verdict = Some(Verdict {
+    pull.verdict = Some(PullVerdict {
         at: at(1),
         sha: sha('a'),
         judgement: Judgement::Refuse { reasons },
@@ -168,14 +168,14 @@ fn a_run_that_was_called_off_is_due_until_all_its_jobs_have_ended() {
     );
     let off = cancel(&begun, "ann", at(3)).unwrap();
     assert_eq!(due(&off, at(3)), Some(at(63)));
-    let sights = |second: Option<MemberState>| {
+    let sights = |second: Option<AgentState>| {
         let sight = |state| MemberSight {
             state,
             red: Vec::new(),
         };
         vec![(job(1), Some(sight(failed()))), (job(2), second.map(sight))]
     };
-    let half = ended(&off, &sights(Some(MemberState::Working)), at(4));
+    let half = ended(&off, &sights(Some(AgentState::Working)), at(4));
     assert_eq!(half.open_members().count(), 1);
     assert_eq!(due(&half, at(4)), Some(at(64)));
     let over = ended(&half, &sights(Some(failed())), at(5));
@@ -193,7 +193,7 @@ fn a_run_that_was_called_off_is_due_until_all_its_jobs_have_ended() {
 fn an_agent_that_is_refused_never_had_a_job() {
     let begun = apply(&pipeline(Exchange::Auto, &[NARRATOR]), &run(&[1]), at(1));
     assert_eq!(begun.steps[0].members[0].known_job(), Some(&job(1)));
-    let refused = Input::Seen(vec![(job(1), Some(MemberSight::refused("no prompt")))]);
+    let refused = PipelineInput::Seen(vec![(job(1), Some(MemberSight::refused("no prompt")))]);
     let late = at(1) + SignedDuration::from_mins(30);
     for when in [at(2), late] {
         let over = apply(&begun, &refused, when);

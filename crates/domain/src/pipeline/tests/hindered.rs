@@ -21,7 +21,7 @@ fn a_step_that_is_hindered_is_tried_again_soon_and_says_nothing_of_it_once_it_is
     assert_eq!(due(&goes_on, at(2)), Some(at(2 + 600)));
     let paused = held(&waits, 0, at(3));
     assert_eq!(paused.steps[0].hindrance, None, "a pause is no time");
-    let over = apply(&waits, &seen(&[(1, MemberState::Merged)]), at(3));
+    let over = apply(&waits, &seen(&[(1, AgentState::Merged)]), at(3));
     assert_eq!(over.word(), "done");
     assert_eq!(over.steps[0].hindrance, None);
     let off = cancel(&waits, "token zai", at(3)).unwrap();
@@ -34,12 +34,12 @@ fn an_agent_whose_job_could_not_be_made_in_time_says_what_was_in_the_way() {
     let begun = apply(&begun, &run(&[1, 2]), at(1));
     let waits = hindered(begun, 0, found(FailureClass::Unavailable));
     let at_work = MemberSight {
-        state: MemberState::Working,
+        state: AgentState::Working,
         red: Vec::new(),
     };
     let sights = vec![(job(1), None), (job(2), Some(at_work))];
     let late = at(1) + SignedDuration::from_mins(30);
-    let over = apply(&waits, &Input::Seen(sights), late);
+    let over = apply(&waits, &PipelineInput::Seen(sights), late);
     let members = over.steps[0].members.iter();
     let reasons: Vec<_> = members.map(|it| it.state.reason().unwrap()).collect();
     assert_eq!(

@@ -12,7 +12,7 @@ use crate::pull::MergeStyle;
 #[derive(Debug, Clone)]
 pub(super) enum DeliveryHappening {
     Ordered(Actor, Act),
-    Job(Work, bool, bool),
+    Job(SessionWork, bool, bool),
     Pull(Box<PullGlimpse>),
     Issue(IssueState),
     Reviewed(ReviewState),
@@ -38,7 +38,7 @@ fn act() -> impl Strategy<Value = Act> {
     let feedback = prop_oneof![3 => Just(Some("Test it".to_owned())), 1 => Just(None)];
     let verdicts = proptest::sample::select(vec![Judged::Pass, Judged::NotPass]);
     let review = (verdicts, commit(), feedback).prop_map(|(verdict, head, feedback)| {
-        Act::Verdict(Review {
+        Act::Verdict(ReviewResult {
             verdict,
             head,
             summary: None,
@@ -80,8 +80,8 @@ fn act() -> impl Strategy<Value = Act> {
        ]
 }
 
-fn work() -> impl Strategy<Value = Work> {
-    let plan = (0u8..3).prop_map(|n| Work::Planned(format!("p{n}").parse().unwrap()));
+fn work() -> impl Strategy<Value = SessionWork> {
+    let plan = (0u8..3).prop_map(|n| SessionWork::Planned(format!("p{n}").parse().unwrap()));
     let ends = vec![
         JobEnd::Merged,
         JobEnd::PullClosed,
@@ -92,12 +92,12 @@ fn work() -> impl Strategy<Value = Work> {
         JobEnd::Canceled("eve".to_owned()),
     ];
     prop_oneof![
-        1 => Just(Work::Waiting),
-        4 => Just(Work::Working),
-        2 => Just(Work::Asking),
+        1 => Just(SessionWork::Waiting),
+        4 => Just(SessionWork::Working),
+        2 => Just(SessionWork::Asking),
         3 => plan,
-        8 => proptest::option::of(time()).prop_map(Work::Resting),
-        1 => proptest::sample::select(ends).prop_map(Work::Ended),
+        8 => proptest::option::of(time()).prop_map(SessionWork::Resting),
+        1 => proptest::sample::select(ends).prop_map(SessionWork::Ended),
     ]
 }
 
@@ -191,7 +191,7 @@ pub(super) fn happening() -> impl Strategy<Value = DeliveryHappening> {
 /// next head.
 pub(super) fn after_the_last_round() -> impl Strategy<Value = DeliveryHappening> {
     let not_pass = proptest::sample::select(vec!['a', 'b']).prop_map(|head| {
-        Act::Verdict(Review {
+        Act::Verdict(ReviewResult {
             verdict: Judged::NotPass,
             head: sha(head),
             summary: None,
@@ -204,7 +204,7 @@ pub(super) fn after_the_last_round() -> impl Strategy<Value = DeliveryHappening>
         .prop_map(|head| DeliveryHappening::Pull(Box::new(pull(head, Checks::Passed))));
     prop_oneof![
         4 => (actor(), act).prop_map(|(by, act)| DeliveryHappening::Ordered(by, act)),
-        1 => time().prop_map(|at| DeliveryHappening::Job(Work::Resting(Some(at)), true, false)),
+        1 => time().prop_map(|at| DeliveryHappening::Job(SessionWork::Resting(Some(at)), true, false)),
         1 => made,
         1 => happening(),
     ]

@@ -13,7 +13,7 @@ const LOOKS: u32 = 3;
 #[derive(Debug)]
 struct Known {
     attempt: u32,
-    work: Work,
+    work: SessionWork,
     reviews: bool,
 }
 
@@ -21,20 +21,20 @@ struct Known {
 #[derive(Debug, Default)]
 pub(super) struct LiveJobs(BTreeMap<JobId, Known>);
 
-fn over() -> Work {
-    Work::Ended(JobEnd::Canceled("delivery".to_owned()))
+fn over() -> SessionWork {
+    SessionWork::Ended(JobEnd::Canceled("delivery".to_owned()))
 }
 
 impl Known {
     fn is_live(&self) -> bool {
-        !matches!(self.work, Work::Ended(_))
+        !matches!(self.work, SessionWork::Ended(_))
     }
 }
 
 impl LiveJobs {
     /// What a delivery sees of its job is the case.
-    pub(super) fn see(&mut self, delivery: &Delivery, input: &Input) {
-        let Input::Job(sight, _) = input else {
+    pub(super) fn see(&mut self, delivery: &Delivery, input: &DeliveryInput) {
+        let DeliveryInput::Job(sight, _) = input else {
             return;
         };
         let seen = &sight.glimpse;
@@ -102,7 +102,7 @@ impl LiveJobs {
         if let Want::CreateJob { job, purpose } = want {
             let new = Known {
                 attempt: 1,
-                work: Work::Waiting,
+                work: SessionWork::Waiting,
                 reviews: *purpose != Purpose::Work,
             };
             self.0.entry(job.clone()).or_insert(new);
@@ -119,7 +119,7 @@ impl LiveJobs {
                 known.work = over();
             } else {
                 known.attempt = *attempt;
-                known.work = Work::Waiting;
+                known.work = SessionWork::Waiting;
             }
         }
         if let Want::CancelJob { job, .. } | Want::LeaveJob { job } = want

@@ -6,20 +6,20 @@ use super::*;
 use crate::failure::Hindrance;
 use crate::ids::{JobId, MessageId, PersonaName};
 use crate::sprint::{
-    Against, Clash, Landing, NewSprint, Offer, Outbox, Report, Sight, Sights, Verdict, Way, Work,
-    Woven,
+    Against, Clash, Landing, NewSprint, Offer, Outbox, Report, Sights, SprintSight, Way,
+    WeaveVerdict, Work, Woven,
 };
 
 /// What happens to a sprint; members are named by their places in its list.
 #[derive(Debug, Clone)]
 pub(super) enum SprintHappening {
-    Seen(Vec<(u8, Sight)>, Option<Landing>, Option<Hindrance>),
+    Seen(Vec<(u8, SprintSight)>, Option<Landing>, Option<Hindrance>),
     /// All members are ready, with heads of this letter.
     AllReady(char),
     Woven {
         present: bool,
         /// What becomes of who is offered, in this order of places in the list of who is.
-        verdicts: Vec<(u8, Verdict)>,
+        verdicts: Vec<(u8, WeaveVerdict)>,
         /// Whether all others come in.
         others: bool,
         /// Whether what the weaver made holds what is left to it.
@@ -85,10 +85,10 @@ fn work() -> impl Strategy<Value = Work> {
     ]
 }
 
-fn sight() -> impl Strategy<Value = Sight> {
+fn sight() -> impl Strategy<Value = SprintSight> {
     let rested_at = proptest::option::of(time());
     let flags = (proptest::bool::weighted(0.2), any::<bool>());
-    (work(), rested_at, flags).prop_map(|(work, rested_at, (is_red, has_patch))| Sight {
+    (work(), rested_at, flags).prop_map(|(work, rested_at, (is_red, has_patch))| SprintSight {
         outbox: (has_patch && work == Work::Nothing).then_some(Outbox::Patch),
         work,
         rested_at,
@@ -126,26 +126,26 @@ fn clash() -> Clash {
     }
 }
 
-fn verdict() -> impl Strategy<Value = Verdict> {
-    let is_in = head().prop_map(|head| Verdict::In {
+fn verdict() -> impl Strategy<Value = WeaveVerdict> {
+    let is_in = head().prop_map(|head| WeaveVerdict::In {
         head,
         way: Way::Taken,
         files: 1,
     });
-    let out = (head(), 101u64..107).prop_map(|(head, with)| Verdict::Out {
+    let out = (head(), 101u64..107).prop_map(|(head, with)| WeaveVerdict::Out {
         head,
         against: Against::Members(vec![with]),
         clashes: vec![clash()],
         others: 0,
     });
-    let skipped = Just(Verdict::Skipped {
+    let skipped = Just(WeaveVerdict::Skipped {
         reason: "it is a draft".to_owned(),
     });
     prop_oneof![
         8 => is_in,
         8 => out,
-        2 => Just(Verdict::Moved),
-        1 => Just(Verdict::Nothing),
+        2 => Just(WeaveVerdict::Moved),
+        1 => Just(WeaveVerdict::Nothing),
         1 => skipped,
     ]
 }
@@ -204,7 +204,7 @@ fn persona(sprint: &Sprint, who: u8) -> PersonaName {
 }
 
 /// The sight of a member: its pull request is its own, whichever was drawn.
-fn own(sprint: &Sprint, (who, sight): &(u8, Sight)) -> (JobId, Sight) {
+fn own(sprint: &Sprint, (who, sight): &(u8, SprintSight)) -> (JobId, SprintSight) {
     let at = usize::from(*who) % sprint.members.len();
     let mut sight = sight.clone();
     if let Work::Ready(offer) = &mut sight.work {
@@ -214,7 +214,7 @@ fn own(sprint: &Sprint, (who, sight): &(u8, Sight)) -> (JobId, Sight) {
 }
 
 /// One sight for each member.
-fn sights_of(sprint: &Sprint, drawn: &[(u8, Sight)]) -> Vec<(JobId, Sight)> {
+fn sights_of(sprint: &Sprint, drawn: &[(u8, SprintSight)]) -> Vec<(JobId, SprintSight)> {
     let sights: BTreeMap<_, _> = drawn.iter().map(|it| own(sprint, it)).collect();
     sights.into_iter().collect()
 }
@@ -226,7 +226,7 @@ pub(super) fn pull_of(at: usize) -> u64 {
 
 /// All members with pull requests.
 pub(super) fn all_ready(sprint: &Sprint, head: char) -> Sights {
-    let ready = |at: usize| Sight {
+    let ready = |at: usize| SprintSight {
         work: Work::Ready(Offer {
             pull: pull_of(at),
             head: sha(head),
@@ -245,8 +245,8 @@ pub(super) fn all_ready(sprint: &Sprint, head: char) -> Sights {
 }
 
 /// A report, with what is pushed if a member is in.
-pub(super) fn report(weave: u32, verdicts: Vec<(u64, Verdict)>) -> Report {
-    let is_in = |(_, verdict): &(u64, Verdict)| matches!(verdict, Verdict::In { .. });
+pub(super) fn report(weave: u32, verdicts: Vec<(u64, WeaveVerdict)>) -> Report {
+    let is_in = |(_, verdict): &(u64, WeaveVerdict)| matches!(verdict, WeaveVerdict::In { .. });
     let pushed = Woven {
         weave,
         base: sha('0'),
@@ -270,7 +270,11 @@ pub(super) fn all_left(sprint: &Sprint) -> Vec<u64> {
 }
 
 /// What became of who is offered; some may be left out, and some named who are not.
-fn verdicts(sprint: &Sprint, drawn: &[(u8, Verdict)], others: bool) -> Vec<(u64, Verdict)> {
+fn verdicts(
+    sprint: &Sprint,
+    drawn: &[(u8, WeaveVerdict)],
+    others: bool,
+) -> Vec<(u64, WeaveVerdict)> {
     let offered = sprint
         .offered()
         .into_iter()
@@ -290,7 +294,7 @@ fn verdicts(sprint: &Sprint, drawn: &[(u8, Verdict)], others: bool) -> Vec<(u64,
             .any(|(who, _)| number_is(&offered, *who, **number))
     });
     if others {
-        let is_in = Verdict::In {
+        let is_in = WeaveVerdict::In {
             head: sha('a'),
             way: Way::Taken,
             files: 1,
@@ -318,23 +322,23 @@ fn doubts(sprint: &Sprint, hindrance: Option<&Hindrance>) -> Vec<(JobId, Timesta
 }
 
 /// What comes in when something happens now.
-pub(super) fn input(sprint: &Sprint, happening: &SprintHappening) -> Input {
+pub(super) fn input(sprint: &Sprint, happening: &SprintHappening) -> SprintInput {
     let persona = |who: &u8| persona(sprint, *who);
     let weave = |present: &bool| sprint.weaves + u32::from(!*present);
     match happening {
-        SprintHappening::Seen(sights, landing, hindrance) => Input::Seen(Sights {
+        SprintHappening::Seen(sights, landing, hindrance) => SprintInput::Seen(Sights {
             members: sights_of(sprint, sights),
             landing: *landing,
             hindrance: hindrance.clone(),
             doubts: doubts(sprint, hindrance.as_ref()),
             ..Sights::default()
         }),
-        SprintHappening::AllReady(head) => Input::Seen(all_ready(sprint, *head)),
-        SprintHappening::Mail(who, count) => Input::Seen(Sights {
+        SprintHappening::AllReady(head) => SprintInput::Seen(all_ready(sprint, *head)),
+        SprintHappening::Mail(who, count) => SprintInput::Seen(Sights {
             mail: vec![(persona(who), messages(count))],
             ..all_ready(sprint, 'a')
         }),
-        SprintHappening::MailNotTaken(who) => Input::MailNotTaken {
+        SprintHappening::MailNotTaken(who) => SprintInput::MailNotTaken {
             persona: persona(who),
         },
         SprintHappening::Woven {
@@ -342,46 +346,46 @@ pub(super) fn input(sprint: &Sprint, happening: &SprintHappening) -> Input {
             verdicts: drawn,
             others,
             held,
-        } => Input::Woven(Box::new(Report {
+        } => SprintInput::Woven(Box::new(Report {
             held: if *held { all_left(sprint) } else { Vec::new() },
             ..report(weave(present), verdicts(sprint, drawn, *others))
         })),
-        SprintHappening::WeaveFailed { present, may_pass } => Input::WeaveFailed {
+        SprintHappening::WeaveFailed { present, may_pass } => SprintInput::WeaveFailed {
             may_pass: *may_pass,
             weave: weave(present),
             reason: "somebody's own commit is on the branch".to_owned(),
         },
-        SprintHappening::Told(who, count) => Input::Told {
+        SprintHappening::Told(who, count) => SprintInput::Told {
             persona: persona(who),
             shown: messages(count),
         },
-        SprintHappening::Shown(who, count) => Input::Shown {
+        SprintHappening::Shown(who, count) => SprintInput::Shown {
             persona: persona(who),
             shown: messages(count),
         },
-        SprintHappening::Read(who) => Input::Read {
+        SprintHappening::Read(who) => SprintInput::Read {
             persona: persona(who),
         },
-        SprintHappening::Collected(who, head, is_read) => Input::Collected {
+        SprintHappening::Collected(who, head, is_read) => SprintInput::Collected {
             persona: persona(who),
             outbox: Outbox::Head { head: head.clone() },
             is_read: *is_read,
             is_unopened: false,
         },
-        SprintHappening::CollectedPatch(who, changes) => Input::Collected {
+        SprintHappening::CollectedPatch(who, changes) => SprintInput::Collected {
             persona: persona(who),
             outbox: Outbox::Patch,
             is_read: true,
             is_unopened: *changes,
         },
-        SprintHappening::Asked(who, is_taken) => Input::Asked {
+        SprintHappening::Asked(who, is_taken) => SprintInput::Asked {
             persona: persona(who),
             is_taken: *is_taken,
         },
-        SprintHappening::WantsFirst(who) => Input::WantsFirst {
+        SprintHappening::WantsFirst(who) => SprintInput::WantsFirst {
             persona: persona(who),
         },
-        SprintHappening::Withdrawn(who) => Input::Withdrawn {
+        SprintHappening::Withdrawn(who) => SprintInput::Withdrawn {
             persona: persona(who),
         },
         SprintHappening::IntegrateNow | SprintHappening::Abort | SprintHappening::Held => {

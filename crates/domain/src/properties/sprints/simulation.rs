@@ -23,7 +23,9 @@ use expect_test::expect;
 
 use super::happenings::{all_left, begun, pull_of, report};
 use super::*;
-use crate::sprint::{Against, Figures, Landing, Offer, Sight, Sights, Verdict, Way, Work};
+use crate::sprint::{
+    Against, Figures, Landing, Offer, Sights, SprintSight, Way, WeaveVerdict, Work,
+};
 
 const PERSONAS: usize = 22;
 const WITH_WEAVER: usize = PERSONAS + 1;
@@ -155,7 +157,7 @@ impl World {
     }
 
     /// What becomes of each, in the order in which they are offered.
-    fn weave(&mut self, offered: &[usize]) -> Vec<(u64, Verdict)> {
+    fn weave(&mut self, offered: &[usize]) -> Vec<(u64, WeaveVerdict)> {
         let mut holders: BTreeMap<usize, usize> = BTreeMap::new();
         let mut verdicts = Vec::new();
         for member in offered {
@@ -163,14 +165,14 @@ impl World {
             let head = self.head(*member);
             let verdict = if refused.is_empty() {
                 holders.extend(self.changes[*member].iter().map(|place| (*place, *member)));
-                Verdict::In {
+                WeaveVerdict::In {
                     head,
                     way: Way::Taken,
                     files: 1,
                 }
             } else {
                 let with = refused.values().map(|it| pull_of(*it)).collect();
-                Verdict::Out {
+                WeaveVerdict::Out {
                     head,
                     against: Against::Members(with),
                     clashes: Vec::new(),
@@ -192,7 +194,7 @@ impl World {
     }
 
     /// What happens next to a sprint.
-    fn next(&mut self, sprint: &Sprint) -> Vec<Input> {
+    fn next(&mut self, sprint: &Sprint) -> Vec<SprintInput> {
         match sprint.state {
             SprintState::Working => vec![self.sees(sprint, 0..PERSONAS)],
             SprintState::Integrating => {
@@ -201,17 +203,17 @@ impl World {
                 let verdicts = self.weave(&offered);
                 let mut report = report(sprint.weaves, verdicts);
                 report.held = all_left(sprint);
-                vec![Input::Woven(Box::new(report))]
+                vec![SprintInput::Woven(Box::new(report))]
             }
             SprintState::Fixing => {
                 let members = sprint.members.iter().enumerate();
                 let awaited = members.filter(|(_, it)| it.is_awaited()).map(|(at, _)| at);
                 let awaited: Vec<usize> = awaited.collect();
-                let told = awaited.iter().map(|at| Input::Told {
+                let told = awaited.iter().map(|at| SprintInput::Told {
                     persona: sprint.members[*at].persona.clone(),
                     shown: Vec::new(),
                 });
-                let mut inputs: Vec<Input> = told.collect();
+                let mut inputs: Vec<SprintInput> = told.collect();
                 for at in &awaited {
                     self.mend(*at);
                 }
@@ -221,7 +223,7 @@ impl World {
             SprintState::Verifying
             | SprintState::Done { .. }
             | SprintState::PartiallyDone { .. }
-            | SprintState::Aborted { .. } => vec![Input::Seen(Sights {
+            | SprintState::Aborted { .. } => vec![SprintInput::Seen(Sights {
                 members: Vec::new(),
                 landing: Some(Landing::Merged),
                 ..Sights::default()
@@ -229,9 +231,9 @@ impl World {
         }
     }
 
-    fn sees(&self, sprint: &Sprint, members: impl IntoIterator<Item = usize>) -> Input {
+    fn sees(&self, sprint: &Sprint, members: impl IntoIterator<Item = usize>) -> SprintInput {
         let sight = |member: usize| {
-            let sight = Sight {
+            let sight = SprintSight {
                 work: self.ready(member),
                 rested_at: None,
                 is_red: false,
@@ -239,7 +241,7 @@ impl World {
             };
             (sprint.members[member].job.clone(), sight)
         };
-        Input::Seen(Sights {
+        SprintInput::Seen(Sights {
             members: members.into_iter().map(sight).collect(),
             landing: None,
             ..Sights::default()

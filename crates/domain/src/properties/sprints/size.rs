@@ -3,7 +3,7 @@
 use super::happenings::{all_ready, begun, pull_of, report};
 use super::*;
 use crate::failure::Hindrance;
-use crate::sprint::{Against, Clash, MEMBERS_MAX, Outbox, Sight, Sights, Verdict, Work};
+use crate::sprint::{Against, Clash, MEMBERS_MAX, Outbox, Sights, SprintSight, WeaveVerdict, Work};
 
 /// How large the record may be as JSON, in bytes: a store takes 64 KB with what it adds.
 const BYTES_MAX: usize = 64_400;
@@ -54,21 +54,21 @@ fn round() -> impl Strategy<Value = Round> {
 }
 
 /// A report as the weaver makes it: fitted.
-fn fitted(sprint: &Sprint, round: &Round) -> Input {
+fn fitted(sprint: &Sprint, round: &Round) -> SprintInput {
     let offered = sprint.offered();
     let all: Vec<u64> = (0..MEMBERS_MAX).map(pull_of).collect();
     let verdict = |(at, it): (usize, &&SprintMember)| {
         let verdict = match at % round.every {
-            0 => Verdict::Out {
+            0 => WeaveVerdict::Out {
                 head: sha('a'),
                 against: Against::Members(all.clone()),
                 clashes: round.clashes.clone(),
                 others: 0,
             },
-            1 => Verdict::Skipped {
+            1 => WeaveVerdict::Skipped {
                 reason: round.reason.clone(),
             },
-            _ => Verdict::In {
+            _ => WeaveVerdict::In {
                 head: sha('a'),
                 way: crate::sprint::Way::Answered,
                 files: 1,
@@ -81,24 +81,24 @@ fn fitted(sprint: &Sprint, round: &Round) -> Input {
     report.fit();
     let bytes = serde_json::to_string(&report).unwrap().len();
     assert!(bytes < BYTES_MAX, "a report has {bytes} bytes");
-    Input::Woven(Box::new(report))
+    SprintInput::Woven(Box::new(report))
 }
 
 /// One round: the weave, what it says to each, and what they make of it.
-fn inputs(sprint: &Sprint, round: &Round) -> Vec<Input> {
+fn inputs(sprint: &Sprint, round: &Round) -> Vec<SprintInput> {
     let messages = (0..i64::from(round.messages)).map(|it| (9_000_000 + it).try_into().unwrap());
     let shown: Vec<_> = messages.collect();
-    let asked = sprint.members.iter().map(|it| Input::Asked {
+    let asked = sprint.members.iter().map(|it| SprintInput::Asked {
         persona: it.persona.clone(),
         is_taken: true,
     });
     let mut inputs: Vec<_> = asked.collect();
     inputs.push(fitted(sprint, round));
-    inputs.extend(sprint.members.iter().map(|it| Input::Told {
+    inputs.extend(sprint.members.iter().map(|it| SprintInput::Told {
         persona: it.persona.clone(),
         shown: shown.clone(),
     }));
-    inputs.extend(sprint.members.iter().map(|it| Input::Collected {
+    inputs.extend(sprint.members.iter().map(|it| SprintInput::Collected {
         persona: it.persona.clone(),
         outbox: Outbox::Head { head: sha('a') },
         is_read: round.every > 1,
@@ -106,7 +106,7 @@ fn inputs(sprint: &Sprint, round: &Round) -> Vec<Input> {
     }));
     let fails = sprint.members.iter().step_by(7).map(|it| {
         let reason = round.reason.clone();
-        let sight = Sight {
+        let sight = SprintSight {
             work: Work::Failed { reason },
             rested_at: None,
             is_red: false,
@@ -115,13 +115,13 @@ fn inputs(sprint: &Sprint, round: &Round) -> Vec<Input> {
         (it.job.clone(), sight)
     });
     let odd = Failure::new(FailureClass::Garbled, round.reason.as_str());
-    inputs.push(Input::Seen(Sights {
+    inputs.push(SprintInput::Seen(Sights {
         members: fails.collect(),
         hindrance: Hindrance::of(&odd, None, at(0)),
         ..Sights::default()
     }));
     let personas = || sprint.members.iter().map(|it| it.persona.clone());
-    inputs.push(Input::Seen(Sights {
+    inputs.push(SprintInput::Seen(Sights {
         mail: personas().map(|it| (it, shown.clone())).collect(),
         doubts: sprint
             .members
@@ -130,7 +130,7 @@ fn inputs(sprint: &Sprint, round: &Round) -> Vec<Input> {
             .collect(),
         ..all_ready(sprint, round.head)
     }));
-    inputs.extend(personas().map(|persona| Input::MailNotTaken { persona }));
+    inputs.extend(personas().map(|persona| SprintInput::MailNotTaken { persona }));
     inputs
 }
 
@@ -143,7 +143,7 @@ proptest! {
     ) {
         let now = at(1_234_567);
         let mut sprint = begun(MEMBERS_MAX, now);
-        sprint = apply(&sprint, &Input::Seen(all_ready(&sprint, 'a')), now);
+        sprint = apply(&sprint, &SprintInput::Seen(all_ready(&sprint, 'a')), now);
         for round in &rounds {
             let inputs = inputs(&sprint, round);
             for some in inputs.chunks(MEASURED_EVERY) {

@@ -68,7 +68,7 @@ fn what_a_delivery_collected_is_left_to_people_and_read_as_seldom() {
         assert!(world.read(0).is_empty());
         assert!(world.read(90 * MINUTES).is_empty());
         assert_eq!(world.verdict(), ["collected"]);
-        let waits = waits_for((&world.pull, false), None);
+        let waits = waits_for(&world.pull, false, None);
         let person = (WaitParty::Person, WaitReason::Collected);
         assert_eq!((waits.who, waits.what), person);
         assert!(world.pull.green.is_none());
@@ -270,7 +270,7 @@ fn a_full_day_says_when_it_ends() {
     let sentence = world.pull.verdict.as_ref().unwrap().judgement.reasons()[0].sentence();
     assert!(sentence.contains(&at(3_600).to_string()), "{sentence}");
     // The next merge may be tomorrow: none is about to be made.
-    let waits = crate::pull::waits_for((&world.pull, false), None);
+    let waits = crate::pull::waits_for(&world.pull, false, None);
     let told = (waits.who, waits.what);
     assert_eq!(
         told,

@@ -15,12 +15,12 @@ const ALL: [DeliveryHint; 6] = [
 impl World {
     /// A wake-up comes; returns whether it is a reason to look.
     fn hears(&mut self, second: i64, news: DeliveryHint) -> bool {
-        self.hears_of(second, (news, None))
+        self.hears_of(second, news, None)
     }
 
     /// The same of a commit that it names.
-    fn hears_of(&mut self, second: i64, heard: (DeliveryHint, Option<&CommitSha>)) -> bool {
-        match weigh_hint(&self.pull, heard, at(second)) {
+    fn hears_of(&mut self, second: i64, news: DeliveryHint, told: Option<&CommitSha>) -> bool {
+        match weigh_hint(&self.pull, news, told, at(second)) {
             HintDecision::Look => true,
             HintDecision::Wait(hearsay) => {
                 self.pull.hints = hearsay;
@@ -159,21 +159,22 @@ fn clues_are_wanted_once_checks_are_late() {
 #[test]
 fn a_push_is_a_reason_to_look_unless_its_head_is_known() {
     let mut world = World::only_seen();
-    assert!(!world.hears_of(1, (DeliveryHint::Pushed, Some(&sha('a')))));
-    assert!(world.hears_of(1, (DeliveryHint::Pushed, Some(&sha('c')))));
+    assert!(!world.hears_of(1, DeliveryHint::Pushed, Some(&sha('a'))));
+    assert!(world.hears_of(1, DeliveryHint::Pushed, Some(&sha('c'))));
     assert!(world.hears(1, DeliveryHint::Pushed));
     world.facts.depth = ReadDepth::Whole;
     world.checks(&[CheckOutcome::Pending]);
     world.read(2);
-    assert!(!world.hears_of(3, (DeliveryHint::Pushed, Some(&sha('a')))));
-    assert!(world.hears_of(3, (DeliveryHint::Pushed, Some(&sha('c')))));
+    assert!(!world.hears_of(3, DeliveryHint::Pushed, Some(&sha('a'))));
+    assert!(world.hears_of(3, DeliveryHint::Pushed, Some(&sha('c'))));
 }
 
 #[test]
 fn of_a_head_that_was_just_pushed_an_outline_is_enough() {
     let mut world = World::green();
-    let just =
-        |world: &World, heard, second| is_just_pushed(&world.pull, heard, (at(100), at(second)));
+    let just = |world: &World, (news, told), second| {
+        is_just_pushed(&world.pull, news, told, at(100), at(second))
+    };
     let (other, same) = (&sha('c'), &sha('a'));
     assert!(!just(&world, (DeliveryHint::Pushed, Some(other)), 100));
     world.read(0);

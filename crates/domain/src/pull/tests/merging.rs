@@ -36,7 +36,7 @@ fn green_settles_and_is_merged() {
     assert_eq!(world.read(60), ["merge:#7@A"]);
     assert!(matches!(&world.pull.phase, PullPhase::Merging { sha: head, .. } if *head == sha('a')));
     assert_eq!(
-        world.take(61, &Input::Merged { commit: sha('d') }),
+        world.take(61, &PullInput::Merged { commit: sha('d') }),
         Vec::<String>::new()
     );
     assert_eq!(world.due(), 61);
@@ -82,10 +82,10 @@ fn settled_stays_settled() {
     assert!(settled.is_settled());
     world.facts.state = PullState::Open;
     world.read(1_000);
-    world.take(1_010, &Input::Merged { commit: sha('d') });
+    world.take(1_010, &PullInput::Merged { commit: sha('d') });
     world.take(
         1_020,
-        &Input::MergeFailed(Failure::new(FailureClass::Conflict, "405")),
+        &PullInput::MergeFailed(Failure::new(FailureClass::Conflict, "405")),
     );
     assert_eq!(world.pull, settled);
     assert_eq!(
@@ -151,7 +151,7 @@ fn a_merge_that_the_budget_does_not_allow_waits_and_counts_as_no_attempt() {
         assert_eq!(world.read(now), ["merge:#7@A"]);
         let wait = Some(SignedDuration::from_secs(1));
         let short = Failure::new(FailureClass::Throttled, "a second apart").after(wait);
-        world.take(now, &Input::MergeFailed(short));
+        world.take(now, &PullInput::MergeFailed(short));
         assert_eq!(
             (world.due(), &world.pull.phase),
             (now + 1, &PullPhase::Open)
@@ -325,7 +325,7 @@ fn other_settings_decide_nothing_while_a_merge_is_under_way_or_waits_for_its_tim
     assert_eq!(world.read(61), ["merge:#7@A"]);
     assert!(!world.pull.may_be_decided_anew(at(62)));
     let refusal = Failure::new(FailureClass::Conflict, "405 no");
-    world.take(63, &Input::MergeFailed(refusal));
+    world.take(63, &PullInput::MergeFailed(refusal));
     let again_at = world.pull.refused.as_ref().unwrap().refused.again_at;
     let just_before = again_at - SignedDuration::from_secs(1);
     assert!(!world.pull.may_be_decided_anew(just_before));
@@ -344,7 +344,7 @@ fn a_refused_merge_is_tried_again_with_growing_waits_and_then_given_up() {
         tries += 1;
         world.take(
             now,
-            &Input::MergeFailed(Failure::new(FailureClass::Conflict, "405 no")),
+            &PullInput::MergeFailed(Failure::new(FailureClass::Conflict, "405 no")),
         );
         assert_eq!(
             (&world.pull.phase, world.due()),
@@ -368,7 +368,7 @@ fn a_refused_merge_is_tried_again_with_growing_waits_and_then_given_up() {
     // So does a new head.
     world.take(
         now + 20_000,
-        &Input::MergeFailed(Failure::new(FailureClass::Conflict, "405 no")),
+        &PullInput::MergeFailed(Failure::new(FailureClass::Conflict, "405 no")),
     );
     world.facts.head.sha = sha('c');
     world.read(now + 20_001);
@@ -382,7 +382,7 @@ fn what_was_refused_of_one_head_says_nothing_about_the_next() {
     world.read(60);
     let refusal = Failure::new(FailureClass::Conflict, "405 no");
     for second in 61..70 {
-        world.take(second, &Input::MergeFailed(refusal.clone()));
+        world.take(second, &PullInput::MergeFailed(refusal.clone()));
     }
     assert_eq!(world.read(10_000), ["merge_refused"]);
     world.facts.head.sha = sha('c');
@@ -482,7 +482,7 @@ fn what_was_read_long_ago_leads_to_nothing() {
     let mut world = World::green();
     world.facts.draft = true;
     world.facts.read_at = at(-11);
-    let input = Input::Facts(
+    let input = PullInput::Facts(
         Box::new(world.facts.clone()),
         Box::new(world.outside.clone()),
     );
@@ -510,7 +510,7 @@ fn a_pull_request_comes_back_from_its_record_as_it_was() {
     world.read(60);
     world.take(
         61,
-        &Input::MergeFailed(Failure::new(FailureClass::Conflict, "405")),
+        &PullInput::MergeFailed(Failure::new(FailureClass::Conflict, "405")),
     );
     let text = serde_json::to_string(&world.pull).unwrap();
     assert_eq!(serde_json::from_str::<Pull>(&text).unwrap(), world.pull);
@@ -596,7 +596,7 @@ fn what_is_woven_waits_for_its_sprint_only_once_nothing_else_is_in_the_way() {
         world.read(600);
         let hindrance = hindrance(&world.pull, false).map(crate::merge::Reason::code);
         assert_eq!(hindrance.unwrap_or_default(), code);
-        let waits = waits_for((&world.pull, false), None);
+        let waits = waits_for(&world.pull, false, None);
         let is_woven = waits.what == crate::job::WaitReason::Sprint;
         assert_eq!(is_woven, code.is_empty(), "{code}: {waits:?}");
     }

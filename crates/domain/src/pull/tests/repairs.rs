@@ -114,7 +114,7 @@ fn failed_checks_that_no_session_can_mend_are_told_and_wait_for_a_person() {
     (world.pull.session, world.pull.sprint) = (None, "50".parse().ok());
     world.outside.owner = Owner::Gaffer;
     let waits = |world: &World| {
-        let waits = waits_for((&world.pull, false), None);
+        let waits = waits_for(&world.pull, false, None);
         (waits.who, waits.what)
     };
     world.outside.session = SessionStatus::Working;
@@ -220,7 +220,7 @@ fn a_head_whose_session_is_told_nothing_any_more_waits_for_who_is_woken() {
         head(&mut world, n);
         world.read(n as i64 * 1_000);
         world.read(n as i64 * 1_000 + 60);
-        let waits = waits_for((&world.pull, false), None);
+        let waits = waits_for(&world.pull, false, None);
         let wanted = (WaitParty::Person, WaitReason::Blocked);
         assert_eq!((waits.who, waits.what), wanted, "{n}");
     }
@@ -336,8 +336,8 @@ fn a_base_that_moves_all_the_time_is_chased_ten_times_and_then_told() {
 fn logs_are_read_once_their_session_may_be_told() {
     let mut world = World::green();
     let wants = |world: &World, second| {
-        let read = (&world.facts, world.outside.session);
-        wants_logs(&world.pull, read, (&world.timing, at(second)))
+        let (facts, session) = (&world.facts, world.outside.session);
+        wants_logs(&world.pull, facts, session, &world.timing, at(second))
     };
     assert!(!wants(&world, 1_000));
     world.checks(&[CheckOutcome::Failed]);

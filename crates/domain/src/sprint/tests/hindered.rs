@@ -11,7 +11,7 @@ fn found(class: FailureClass, second: i64) -> Hindrance {
 
 /// Both members are ready, and the mail of the first could not be read.
 fn ready_but_unread(sprint: &Sprint, hindrance: Hindrance) -> Sights {
-    let Input::Seen(mut sights) =
+    let SprintInput::Seen(mut sights) =
         seen(&[("curator", ready(101, 'a')), ("refactor", ready(102, 'b'))])
     else {
         panic!("what is seen");
@@ -31,7 +31,7 @@ fn a_member_whose_mail_cannot_be_read_is_waited_for_and_holds_up_no_other() {
     let sprint = begun(&["curator", "refactor"]);
     let sights = ready_but_unread(&sprint, found(FailureClass::Unavailable, 1));
     assert_eq!(soon(&sights, at(1)), Some(at(61)));
-    let unread = Input::Seen(sights);
+    let unread = SprintInput::Seen(sights);
     let waits = apply(&sprint, &unread, at(1));
     assert_eq!(
         words(&waits),
@@ -64,7 +64,7 @@ fn a_member_whose_mail_cannot_be_read_is_waited_for_and_holds_up_no_other() {
 fn what_keeps_files_from_being_read_is_kept_until_all_were_read_or_there_is_a_pause() {
     let sprint = begun(&["curator", "refactor"]);
     let odd = found(FailureClass::NotFound, 100);
-    let unread = Input::Seen(ready_but_unread(&sprint, odd));
+    let unread = SprintInput::Seen(ready_but_unread(&sprint, odd));
     let waits = apply(&sprint, &unread, at(100));
     assert_eq!(doubts(&waits), (true, vec![Some(at(100)), None]));
     let without = (false, vec![None, None]);
@@ -79,7 +79,7 @@ fn what_keeps_files_from_being_read_is_kept_until_all_were_read_or_there_is_a_pa
 #[test]
 fn a_sprint_that_only_waits_for_files_is_not_looked_at_again_at_once() {
     let sprint = begun(&["curator", "refactor"]);
-    let only_hindered = Input::Seen(Sights {
+    let only_hindered = SprintInput::Seen(Sights {
         hindrance: Some(found(FailureClass::Garbled, 1)),
         doubts: vec![(sprint.members[0].job.clone(), at(1))],
         ..Sights::default()
@@ -112,7 +112,7 @@ fn an_odd_answer_about_the_mail_of_one_member_says_nothing_of_other_files() {
         let [first, second] = both;
         let mut sights = ready_but_unread(&sprint, first);
         sights.hold_back(&sprint.members[1].job, second);
-        let waits = apply(&sprint, &Input::Seen(sights), at(640));
+        let waits = apply(&sprint, &SprintInput::Seen(sights), at(640));
         assert_eq!(doubts(&waits), (true, since.to_vec()));
         let of_all = waits.hindrance.unwrap();
         assert_eq!(of_all.odd_since, None, "files of all are not doubted");
@@ -131,7 +131,7 @@ fn what_keeps_mail_from_being_read_is_kept_in_a_sprint_that_is_over_as_well() {
     let sprint = begun(&["curator", "refactor"]);
     let over = abort(&sprint, "kim", at(1)).unwrap();
     let odd = found(FailureClass::Garbled, 2);
-    let unread = Input::Seen(ready_but_unread(&over, odd));
+    let unread = SprintInput::Seen(ready_but_unread(&over, odd));
     let mut unsure = apply(&over, &unread, at(2));
     assert_eq!(doubts(&unsure), (true, vec![Some(at(2)), None]));
     unsure.members[0].odd_since = None;

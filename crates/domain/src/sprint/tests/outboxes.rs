@@ -3,7 +3,7 @@
 use super::resolving::refused_twice;
 use super::*;
 use crate::job::tests::watched_job;
-use crate::job::{EndReason, Ending, Job, Phase};
+use crate::job::{EndReason, Ending, Job, JobPhase};
 use crate::policy::Timing;
 use crate::pull::{Pull, SeenHead, track};
 use crate::session::SessionState;
@@ -11,7 +11,7 @@ use crate::session::SessionState;
 /// What can be seen of the present job of a member that wrote mail.
 fn mail_of(sprint: &Sprint, name: &str, (work, outbox): (Work, Option<Outbox>)) -> Sights {
     let member = sprint.member(&name.parse().unwrap()).unwrap();
-    let sight = Sight {
+    let sight = SprintSight {
         work,
         rested_at: None,
         is_red: false,
@@ -39,7 +39,7 @@ fn mail_is_collected_once_from_each_head_whether_or_not_that_is_ready() {
     for work in [Work::Working, Work::Closed, ready(101, 'a')] {
         let sights = mail_of(&sprint, "curator", (work, in_head('a')));
         assert_eq!(outboxes(&sprint, &sights).len(), 1);
-        let collected = Input::Collected {
+        let collected = SprintInput::Collected {
             persona: "curator".parse().unwrap(),
             outbox: Outbox::Head { head: sha('a') },
             is_read: true,
@@ -60,8 +60,8 @@ fn without_a_pull(sprint: &Sprint, rested: i64) -> Sights {
 }
 
 /// The patch of a member was collected.
-fn patch(is_read: bool, is_unopened: bool) -> Input {
-    Input::Collected {
+fn patch(is_read: bool, is_unopened: bool) -> SprintInput {
+    SprintInput::Collected {
         persona: "curator".parse().unwrap(),
         outbox: Outbox::Patch,
         is_read,
@@ -71,7 +71,7 @@ fn patch(is_read: bool, is_unopened: bool) -> Input {
 
 /// A sprint whose first member was asked for a pull request, and ended without one again.
 fn answered() -> (Sprint, Sights) {
-    let asked = Input::Asked {
+    let asked = SprintInput::Asked {
         persona: "curator".parse().unwrap(),
         is_taken: true,
     };
@@ -79,7 +79,7 @@ fn answered() -> (Sprint, Sights) {
     play(&mut sprint, &[seen(&[("curator", Work::Working)])]);
     let sights = without_a_pull(&sprint, 1);
     assert_eq!(outboxes(&sprint, &sights), [], "it may be asked for more");
-    play(&mut sprint, &[Input::Seen(sights), asked]);
+    play(&mut sprint, &[SprintInput::Seen(sights), asked]);
     let sights = without_a_pull(&sprint, 130);
     (sprint, sights)
 }
@@ -88,7 +88,7 @@ fn answered() -> (Sprint, Sights) {
 fn a_patch_is_read_once_nothing_more_is_to_come() {
     let (sprint, sights) = answered();
     assert_eq!(outboxes(&sprint, &sights), [Outbox::Patch]);
-    let unread = apply(&sprint, &Input::Seen(sights.clone()), at(250));
+    let unread = apply(&sprint, &SprintInput::Seen(sights.clone()), at(250));
     assert_eq!(
         words(&unread),
         "working 1: curator working, refactor waiting",
@@ -97,7 +97,7 @@ fn a_patch_is_read_once_nothing_more_is_to_come() {
     let mut read = unread;
     play(
         &mut read,
-        &[patch(true, false), Input::Seen(sights.clone())],
+        &[patch(true, false), SprintInput::Seen(sights.clone())],
     );
     assert_eq!(
         words(&read),
@@ -138,7 +138,10 @@ fn who_ended_without_a_pull_request_is_waited_for_while_one_may_be_listed_late()
 fn who_changed_files_and_opened_no_pull_request_is_left_out_until_one_comes() {
     for (is_read, why) in [(true, "changed files"), (false, "cannot be read")] {
         let (mut sprint, sights) = answered();
-        play(&mut sprint, &[patch(is_read, true), Input::Seen(sights)]);
+        play(
+            &mut sprint,
+            &[patch(is_read, true), SprintInput::Seen(sights)],
+        );
         assert_eq!(
             words(&sprint),
             "working 1: curator skipped, refactor waiting"
@@ -160,18 +163,18 @@ fn who_changed_files_and_opened_no_pull_request_is_left_out_until_one_comes() {
 fn a_session_that_takes_no_question_has_its_patch_read_as_well() {
     let mut sprint = begun(&["curator"]);
     let sights = without_a_pull(&sprint, 1);
-    let refused = Input::Asked {
+    let refused = SprintInput::Asked {
         persona: "curator".parse().unwrap(),
         is_taken: false,
     };
-    play(&mut sprint, &[Input::Seen(sights.clone()), refused]);
+    play(&mut sprint, &[SprintInput::Seen(sights.clone()), refused]);
     assert_eq!(outboxes(&sprint, &sights), [Outbox::Patch]);
     let shown = play(
         &mut sprint,
         &[
-            Input::Seen(sights.clone()),
+            SprintInput::Seen(sights.clone()),
             patch(true, true),
-            Input::Seen(sights),
+            SprintInput::Seen(sights),
         ],
     );
     assert_eq!(
@@ -190,7 +193,7 @@ fn a_patch_that_cannot_be_read_is_waited_for_a_quarter_of_an_hour_longer() {
     let failure = crate::failure::Failure::new(crate::failure::FailureClass::Unavailable, "Jules");
     let hindrance = crate::failure::Hindrance::of(&failure, None, at(250)).unwrap();
     sights.hold_back(&sprint.members[0].job, hindrance);
-    let unread = Input::Seen(sights);
+    let unread = SprintInput::Seen(sights);
     let late = at(3) + MEMBER_TIMEOUT;
     let minutes = SignedDuration::from_mins;
     for (now, expected) in [
@@ -207,14 +210,17 @@ fn a_patch_that_cannot_be_read_is_waited_for_a_quarter_of_an_hour_longer() {
 #[test]
 fn what_mail_makes_a_session_change_is_looked_for_in_its_patch_again() {
     let (mut sprint, without) = answered();
-    play(&mut sprint, &[patch(true, false), Input::Seen(without)]);
+    play(
+        &mut sprint,
+        &[patch(true, false), SprintInput::Seen(without)],
+    );
     let mut both = without_a_pull(&sprint, 130);
-    let Input::Seen(other) = seen(&[("refactor", ready(102, 'b'))]) else {
+    let SprintInput::Seen(other) = seen(&[("refactor", ready(102, 'b'))]) else {
         unreachable!();
     };
     both.members.extend(other.members);
     both.mail = vec![("curator".parse().unwrap(), vec![7.try_into().unwrap()])];
-    sprint = apply(&sprint, &Input::Seen(both.clone()), at(300));
+    sprint = apply(&sprint, &SprintInput::Seen(both.clone()), at(300));
     assert!(sprint.members[0].reading.is_some());
     both.mail.clear();
     both.members[0].1.rested_at = Some(at(400));
@@ -223,13 +229,13 @@ fn what_mail_makes_a_session_change_is_looked_for_in_its_patch_again() {
     let [(_, Outbox::Patch)] = uncollected(&sprint, &both, at(520))[..] else {
         panic!("{sprint:?}");
     };
-    sprint = apply(&sprint, &Input::Seen(both.clone()), at(600));
+    sprint = apply(&sprint, &SprintInput::Seen(both.clone()), at(600));
     assert_eq!(
         words(&sprint),
         "working 1: curator no_change, refactor pr_open"
     );
     sprint = apply(&sprint, &patch(true, true), at(600));
-    sprint = apply(&sprint, &Input::Seen(both), at(600));
+    sprint = apply(&sprint, &SprintInput::Seen(both), at(600));
     assert_eq!(
         words(&sprint),
         "integrating 2: curator skipped, refactor pr_open"
@@ -241,24 +247,24 @@ fn a_last_attempt_without_a_pull_request_may_take_its_change_back_in_its_patch()
     let sprint = refused_twice();
     let sights = mail_of(&sprint, "refactor", (Work::Nothing, Some(Outbox::Patch)));
     assert_eq!(outboxes(&sprint, &sights), [Outbox::Patch]);
-    let unread = apply(&sprint, &Input::Seen(sights.clone()), at(20));
+    let unread = apply(&sprint, &SprintInput::Seen(sights.clone()), at(20));
     assert_eq!(unread.members[1].state.word(), "working");
     assert_eq!(outboxes(&unread, &sights), [Outbox::Patch]);
     let persona = || "refactor".parse::<PersonaName>().unwrap();
-    let collected = || Input::Collected {
+    let collected = || SprintInput::Collected {
         persona: persona(),
         outbox: Outbox::Patch,
         is_read: true,
         is_unopened: false,
     };
-    let withdrawn = Input::Withdrawn { persona: persona() };
+    let withdrawn = SprintInput::Withdrawn { persona: persona() };
     for (next, expected) in [
         (
             withdrawn,
             "verifying 5: curator applied, refactor withdrawn",
         ),
         (
-            Input::Seen(sights.clone()),
+            SprintInput::Seen(sights.clone()),
             "fixing 6: curator applied, refactor delegated, weaver waiting",
         ),
     ] {
@@ -282,7 +288,7 @@ fn mail_of_what_is_woven_waits_for_the_report() {
 #[test]
 fn who_asks_to_go_first_is_not_forgotten_by_a_weave_of_others() {
     let mut sprint = begun(&["curator", "refactor"]);
-    let first = Input::WantsFirst {
+    let first = SprintInput::WantsFirst {
         persona: "refactor".parse().unwrap(),
     };
     play(&mut sprint, &[seen(&[("curator", ready(101, 'a'))]), first]);
@@ -301,7 +307,7 @@ fn who_asks_to_go_first_is_not_forgotten_by_a_weave_of_others() {
 /// A job whose session is done, with a pull request or without.
 fn done(pull: Option<PullRef>) -> Job {
     let mut job = watched_job();
-    let Phase::Watching(watch) = &mut job.phase else {
+    let JobPhase::Watching(watch) = &mut job.phase else {
         panic!("a watched job");
     };
     watch.state = SessionState::Completed;
@@ -319,7 +325,7 @@ fn over(job: &Job, how: EndReason) -> Job {
         plan_unreviewed: false,
     };
     Job {
-        phase: Phase::Ended(ending),
+        phase: JobPhase::Ended(ending),
         ..job.clone()
     }
 }
@@ -340,7 +346,7 @@ fn mail_is_in_the_head_of_a_pull_request_or_else_in_the_patch_of_a_session() {
     assert_eq!(outbox(&with, Some(&read)), in_head('a'));
     assert_eq!(outbox(&without, None), Some(Outbox::Patch));
     let mut works = with.clone();
-    if let Phase::Watching(watch) = &mut works.phase {
+    if let JobPhase::Watching(watch) = &mut works.phase {
         watch.state = SessionState::Planning;
     }
     assert_eq!(outbox(&works, Some(&read)), None, "it may write more");
@@ -373,7 +379,7 @@ fn a_pull_request_that_changes_no_file_is_no_change_once_it_was_read_late_enough
         what: crate::merge::MergeInput::ChangedFiles,
         why: "GitHub lists none".to_owned(),
     };
-    read.verdict = Some(crate::pull::Verdict {
+    read.verdict = Some(crate::pull::PullVerdict {
         at: at(1),
         sha: sha('a'),
         judgement: crate::merge::Judgement::Refuse {
@@ -407,7 +413,7 @@ fn a_pull_request_that_changes_no_file_is_no_change_once_it_was_read_late_enough
         };
         assert_eq!(without_pull(&sprint, &sights, at(200)).count(), 0);
         assert_eq!(
-            words(&apply(&sprint, &Input::Seen(sights), at(200))),
+            words(&apply(&sprint, &SprintInput::Seen(sights), at(200))),
             expected
         );
     }

@@ -5,35 +5,35 @@ use super::*;
 const FIRST: [(&str, u64, char); 2] = [("curator", 101, 'a'), ("refactor", 102, 'b')];
 
 /// Both members are ready.
-fn both() -> Input {
+fn both() -> SprintInput {
     let works = FIRST.map(|(name, number, head)| (name, ready(number, head)));
     seen(&works)
 }
 
 /// The weave takes the curator, and refuses the refactor's pull request at this head.
-fn refused(weave: u32, number: u64, head: char) -> Input {
+fn refused(weave: u32, number: u64, head: char) -> SprintInput {
     woven(weave, vec![(101, is_in('a')), (number, is_out(head, 101))])
 }
 
 /// A weave whose tree holds these changes, too.
-fn holding(weave: u32, verdicts: Vec<(u64, Verdict)>, held: &[u64]) -> Input {
-    let Input::Woven(mut report) = woven(weave, verdicts) else {
+fn holding(weave: u32, verdicts: Vec<(u64, WeaveVerdict)>, held: &[u64]) -> SprintInput {
+    let SprintInput::Woven(mut report) = woven(weave, verdicts) else {
         unreachable!();
     };
     report.held = held.to_vec();
-    Input::Woven(report)
+    SprintInput::Woven(report)
 }
 
 /// What the present job of a member has come to.
-fn of_job(sprint: &Sprint, name: &str, work: Work) -> Input {
+fn of_job(sprint: &Sprint, name: &str, work: Work) -> SprintInput {
     let member = sprint.member(&name.parse().unwrap()).unwrap();
-    let sight = Sight {
+    let sight = SprintSight {
         work,
         rested_at: None,
         is_red: false,
         outbox: None,
     };
-    Input::Seen(Sights {
+    SprintInput::Seen(Sights {
         members: vec![(member.job.clone(), sight)],
         landing: None,
         ..Sights::default()
@@ -72,7 +72,7 @@ fn a_pull_request_that_was_not_read_since_is_read_before_another_attempt() {
     play(&mut sprint, &steps);
     let refactor = sprint.member(&"refactor".parse().unwrap()).unwrap();
     let curator = sprint.member(&"curator".parse().unwrap()).unwrap();
-    let rested = || Sight {
+    let rested = || SprintSight {
         work: ready(102, 'b'),
         rested_at: Some(at(1_000)),
         is_red: false,
@@ -175,9 +175,9 @@ fn a_pull_request_that_was_opened_after_the_one_that_was_woven_is_not_covered() 
     assert!(!nothing.members[0].covers(101, &sha('a')));
 }
 
-fn taken_back(name: &str) -> Input {
+fn taken_back(name: &str) -> SprintInput {
     let persona = name.parse().unwrap();
-    Input::Withdrawn { persona }
+    SprintInput::Withdrawn { persona }
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn what_the_weaver_joined_goes_out_with_what_is_taken_back_of_it() {
     let without = vec![(101, is_in('a'))];
     let sprint = late_at_last();
     let made = || of_job(&sprint, "weaver", ready(106, 'f'));
-    let played = |inputs: &[Input]| {
+    let played = |inputs: &[SprintInput]| {
         let mut sprint = sprint.clone();
         let shown = play(&mut sprint, inputs);
         (sprint, shown.last().cloned().unwrap_or_default())
@@ -339,10 +339,10 @@ fn a_new_job_that_makes_nothing_is_never_made_or_takes_too_long_leaves_its_confl
     assert_eq!(words(&late_at_last()), LEFT);
     let sprint = refused_twice();
     let never = never_made(sprint.members[1].job.clone(), "too long".to_owned());
-    let none = apply(&sprint, &Input::Seen(never), at(9));
+    let none = apply(&sprint, &SprintInput::Seen(never), at(9));
     assert_eq!(words(&none), LEFT);
     let first = never_made(job_of("curator"), "too long".to_owned());
-    let none = apply(&begun(&["curator"]), &Input::Seen(first), at(9));
+    let none = apply(&begun(&["curator"]), &SprintInput::Seen(first), at(9));
     assert_eq!(words(&none), "partially_done 1: curator failed");
 }
 
@@ -411,9 +411,9 @@ fn verifying() -> Sprint {
 }
 
 /// The checks of what is woven fail, and those of some members as well.
-fn red(sprint: &Sprint, alone: &[&str]) -> Input {
+fn red(sprint: &Sprint, alone: &[&str]) -> SprintInput {
     let members = FIRST.map(|(name, number, head)| {
-        let sight = Sight {
+        let sight = SprintSight {
             work: ready(number, head),
             rested_at: None,
             is_red: alone.contains(&name),
@@ -422,7 +422,7 @@ fn red(sprint: &Sprint, alone: &[&str]) -> Input {
         let member = sprint.member(&name.parse().unwrap()).unwrap();
         (member.job.clone(), sight)
     });
-    Input::Seen(Sights {
+    SprintInput::Seen(Sights {
         members: members.into(),
         landing: Some(Landing::Red),
         ..Sights::default()
@@ -464,11 +464,11 @@ fn where_all_are_green_alone_the_weaver_mends_the_checks_once() {
 #[test]
 fn a_red_member_is_no_matter_while_what_is_woven_is_green() {
     let sprint = verifying();
-    let Input::Seen(mut sights) = red(&sprint, &["refactor"]) else {
+    let SprintInput::Seen(mut sights) = red(&sprint, &["refactor"]) else {
         unreachable!();
     };
     sights.landing = Some(Landing::Open);
-    let next = apply(&sprint, &Input::Seen(sights), at(9));
+    let next = apply(&sprint, &SprintInput::Seen(sights), at(9));
     assert_eq!(
         words(&next),
         "verifying 2: curator applied, refactor applied"

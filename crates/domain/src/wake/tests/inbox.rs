@@ -54,7 +54,7 @@ fn a_wake_is_taken_by_one_for_as_long_as_its_lease() {
         "acknowledged"
     );
     for lost in [
-        over.given_back(2, ("late", ReturnMode::Untried), at(701)),
+        over.given_back(2, "late", ReturnMode::Untried, at(701)),
         wake.extended(1, at(0)),
     ] {
         lost.unwrap_err();
@@ -71,7 +71,7 @@ fn what_is_given_back_comes_again_on_the_schedule_and_ends() {
             panic!("{taken:?}")
         };
         wake = taken
-            .given_back(attempt, ("exit code 1", ReturnMode::AsPlanned), now)
+            .given_back(attempt, "exit code 1", ReturnMode::AsPlanned, now)
             .unwrap();
         if let WakeState::Pending { not_before, .. } = wake.state {
             assert!(wake.taken(now).is_none());
@@ -90,21 +90,21 @@ fn what_is_given_back_comes_again_on_the_schedule_and_ends() {
 #[test]
 fn what_is_given_back_comes_when_it_is_wanted() {
     let second = fetched().taken(at(0)).unwrap();
-    let second = second.given_back(1, ("exit code 1", ReturnMode::Untried), at(5));
+    let second = second.given_back(1, "exit code 1", ReturnMode::Untried, at(5));
     let second = second.unwrap();
     assert_eq!(second.state, pending(1, 5), "no try is counted");
     let taken = second.taken(at(10)).unwrap();
     let wait = |seconds| ReturnMode::After(SignedDuration::from_secs(seconds));
-    let back = |back| taken.given_back(1, ("busy", back), at(10)).unwrap().state;
+    let back = |back| taken.given_back(1, "busy", back, at(10)).unwrap().state;
     assert_eq!(back(wait(900)), pending(2, 910));
     assert_eq!(back(wait(0)), pending(2, 10));
     assert_eq!(back(wait(1_000_000)), pending(2, 10 + 24 * 3_600));
     // The last attempt is the last one, whatever is asked for.
     let mut last = taken;
     last.state = leased(10, 600);
-    let dead = last.given_back(10, ("busy", wait(5)), at(10)).unwrap();
+    let dead = last.given_back(10, "busy", wait(5), at(10)).unwrap();
     assert!(dead.is_settled());
-    let kept = last.given_back(10, ("stopped", ReturnMode::Untried), at(10));
+    let kept = last.given_back(10, "stopped", ReturnMode::Untried, at(10));
     assert_eq!(kept.unwrap().state, pending(10, 10));
 }
 
@@ -117,7 +117,7 @@ fn whose_turn_comes_is_held_from_then_on() {
     let taken = turned.taken(at(HOLD)).unwrap();
     assert!(taken.moved_to_front(at(HOLD + 1)).is_none());
     let back = taken
-        .given_back(1, ("x", ReturnMode::AsPlanned), at(HOLD))
+        .given_back(1, "x", ReturnMode::AsPlanned, at(HOLD))
         .unwrap();
     assert!(
         back.moved_to_front(at(HOLD + 1)).is_none(),
@@ -236,7 +236,7 @@ fn an_answer_ends_what_somebody_has_and_leaves_what_nobody_has_got() {
     assert!(answered.extended(1, at(2)).is_ok());
     assert!(answered.acknowledged(at(2)).is_settled());
     for back in [ReturnMode::AsPlanned, ReturnMode::Untried] {
-        let back = answered.given_back(1, ("no", back), at(2)).unwrap();
+        let back = answered.given_back(1, "no", back, at(2)).unwrap();
         assert!(back.is_settled());
     }
     assert!(answered.expired(at(600)).unwrap().is_settled());

@@ -2,7 +2,7 @@
 
 use domain::delivery::{Delivery, PartsSight, PullEnd, PullGlimpse};
 use domain::ids::{DeliveryId, PullRef};
-use domain::job::{Job, Phase};
+use domain::job::{Job, JobPhase};
 use jiff::Timestamp;
 
 use crate::backend::Error;
@@ -43,7 +43,7 @@ impl Dispatcher {
         };
         let job = self.job_of_part(&part).await?;
         let Some(pull) = pull_of(&part, job.as_ref()) else {
-            let has_session = job.is_some_and(|job| matches!(job.phase, Phase::Watching(_)));
+            let has_session = job.is_some_and(|job| matches!(job.phase, JobPhase::Watching(_)));
             let read_at = match has_session {
                 true => session_read_at,
                 false => Some(now),

@@ -1,7 +1,7 @@
 //! Asks whatever deploys or observes a change how it goes.
 
 use domain::delivery::{
-    self, Delivery, Deploy, Input, Observe, Phase, ProviderReport, PullEnd, RunStatus,
+    self, Delivery, DeliveryInput, Deploy, Observe, Phase, ProviderReport, PullEnd, RunStatus,
 };
 use domain::effect::{Action, EffectState, TrackerAction};
 use domain::failure::{Failure, FailureClass};
@@ -20,7 +20,7 @@ impl Dispatcher {
         phase: Phase,
     ) -> Result<bool, Error> {
         if let Some(why) = self.undispatched(delivery, phase).await? {
-            let input = Input::Provider(phase, ProviderReport::Bad(why));
+            let input = DeliveryInput::Provider(phase, ProviderReport::Bad(why));
             return self.show_delivery(&delivery.id, &input).await;
         }
         let asked = if phase == Phase::Observe {
@@ -34,7 +34,7 @@ impl Dispatcher {
             }
             asked => asked?,
         };
-        self.show_delivery(&delivery.id, &Input::Provider(phase, report))
+        self.show_delivery(&delivery.id, &DeliveryInput::Provider(phase, report))
             .await
     }
 

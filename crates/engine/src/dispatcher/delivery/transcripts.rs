@@ -6,7 +6,7 @@ use domain::delivery::{
 };
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{DeliveryId, RunId};
-use domain::job::{Job, Phase};
+use domain::job::{Job, JobPhase};
 use domain::when::plus;
 use jiff::{SignedDuration, Timestamp};
 
@@ -241,9 +241,9 @@ fn is_final(delivery: &Delivery, run: &RunId, first: Option<&Versioned<Transcrip
 /// Whether the session of a job may still write.
 fn works(job: &Job) -> bool {
     match &job.phase {
-        Phase::Queued { .. } | Phase::Creating { .. } => true,
-        Phase::Watching(watch) => watch.log.completed.is_none(),
-        Phase::Proposed { .. } | Phase::Ended(_) => false,
+        JobPhase::Queued { .. } | JobPhase::Creating { .. } => true,
+        JobPhase::Watching(watch) => watch.log.completed.is_none(),
+        JobPhase::Proposed { .. } | JobPhase::Ended(_) => false,
     }
 }
 

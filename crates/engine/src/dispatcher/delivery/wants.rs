@@ -1,7 +1,7 @@
 //! Carries out what a delivery wants of others, by the functions that orders of people use. Ids, causes and conditions
 //! make it harmless to carry out the same thing twice.
 
-use domain::delivery::{Actor, Child, Delivery, Input, Purpose, Want, order_giver};
+use domain::delivery::{Actor, Child, Delivery, DeliveryInput, Purpose, Want, order_giver};
 use domain::effect::{Action, EffectState, PullAction, TrackerAction};
 use domain::failure::FailureClass;
 use domain::ids::{BranchName, CommitSha, DeliveryId, JobId, PullRef};
@@ -49,7 +49,7 @@ impl Dispatcher {
             Want::ClosePull { pull, newer } => self.replace_pull(id, pull, newer).await,
             Want::CreateChild { child } => self.create_child(delivery, child).await,
             Want::CancelChild { id, by } => {
-                let input = Input::Cancelled(by.clone());
+                let input = DeliveryInput::Cancelled(by.clone());
                 self.show_delivery(id, &input).await.map(drop)
             }
             Want::Ask {
@@ -112,8 +112,8 @@ impl Dispatcher {
                 text,
                 cause,
             } => {
-                let about = (*phase, delivery.task.pull.is_some());
-                let text = outgoing_text::requested_change(about, text.as_deref());
+                let has_pull = delivery.task.pull.is_some();
+                let text = outgoing_text::requested_change(*phase, has_pull, text.as_deref());
                 let named = named(id, job, system);
                 backend.say(&named, &text, cause).await.map(drop)
             }
@@ -154,7 +154,7 @@ impl Dispatcher {
         source: &Source,
     ) -> Result<(), Error> {
         let branch = self.backend.must_job(job).await?.value.branch;
-        let task = self.task(delivery, job, (source, &branch)).await?;
+        let task = self.task(delivery, job, source, &branch).await?;
         let named = named(&delivery.id, job, &Actor::System);
         let retried = self.backend.retry_with(&named, reason, Some(&task));
         retried.await.map(drop)
@@ -165,13 +165,14 @@ impl Dispatcher {
         &self,
         delivery: &Delivery,
         job: &JobId,
-        place: (&Source, &BranchName),
+        source: &Source,
+        branch: &BranchName,
     ) -> Result<JobTask, Error> {
         let Some(requirement) = &delivery.requirement else {
             return Ok((outgoing_text::delivery_task(delivery), None));
         };
         let plan = outgoing_text::given_plan(delivery);
-        let asked = (requirement, plan);
+        let (asked, place) = ((requirement, plan), (source, branch));
         let made = Box::pin(self.implementer(job, asked, place)).await;
         let (prompt, part) = made.map_err(no_files)?;
         Ok((prompt, Some(Box::new(part))))
@@ -189,7 +190,7 @@ impl Dispatcher {
             return Ok(());
         };
         let (prompt, part) = match purpose {
-            Purpose::Work => self.task(delivery, id, (source, &branch)).await?,
+            Purpose::Work => self.task(delivery, id, source, &branch).await?,
             Purpose::Review { pull, head } => {
                 (outgoing_text::review_task(delivery, pull, head), None)
             }

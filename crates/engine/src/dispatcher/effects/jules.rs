@@ -153,12 +153,12 @@ impl Dispatcher {
         };
         let found = self.backend.store.job(&id).await?;
         Ok(found.and_then(|found| match found.value.phase {
-            job::Phase::Watching(watch) if watch.session == *session => Some(watch),
-            job::Phase::Watching(_)
-            | job::Phase::Queued { .. }
-            | job::Phase::Creating { .. }
-            | job::Phase::Proposed { .. }
-            | job::Phase::Ended(_) => None,
+            job::JobPhase::Watching(watch) if watch.session == *session => Some(watch),
+            job::JobPhase::Watching(_)
+            | job::JobPhase::Queued { .. }
+            | job::JobPhase::Creating { .. }
+            | job::JobPhase::Proposed { .. }
+            | job::JobPhase::Ended(_) => None,
         }))
     }
 

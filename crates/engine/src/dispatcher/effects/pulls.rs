@@ -7,7 +7,7 @@ use domain::facts::{PullFacts, PullState, ReadDepth};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
 use domain::policy::Source;
-use domain::pull::{self, Input};
+use domain::pull::{self, PullInput};
 
 use super::{EffectOrder, EffectOutcome, Settled, done, seen};
 use crate::backend::{Error, UnitOfWork};
@@ -202,13 +202,13 @@ impl Dispatcher {
             source,
         } = settled;
         let input = match outcome {
-            EffectOutcome::Merged(commit) => Input::Merged {
+            EffectOutcome::Merged(commit) => PullInput::Merged {
                 commit: commit.clone(),
             },
             EffectOutcome::Failed(failure)
                 if matches!(effect.state, EffectState::Failed { .. }) =>
             {
-                Input::MergeFailed(failure.clone())
+                PullInput::MergeFailed(failure.clone())
             }
             EffectOutcome::Failed(_)
             | EffectOutcome::Created(_)
@@ -218,7 +218,7 @@ impl Dispatcher {
                 return Ok(());
             }
         };
-        if matches!(input, Input::MergeFailed(_)) {
+        if matches!(input, PullInput::MergeFailed(_)) {
             let given_up = [effect.id.clone()];
             self.count_merges(unit, source, (None, &given_up), false)
                 .await?;
@@ -247,7 +247,7 @@ impl Dispatcher {
             )
             .await?;
         // A merge is read back at once; after any other outcome the row says when, and looking sooner would only ask again.
-        if matches!(input, Input::Merged { .. }) {
+        if matches!(input, PullInput::Merged { .. }) {
             read_back(unit, reference);
         }
         Ok(())

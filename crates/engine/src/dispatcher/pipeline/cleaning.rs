@@ -3,7 +3,7 @@
 use domain::ids::JobId;
 use domain::job::NewProposal;
 use domain::pipeline::{
-    FoundRequirement, Member, MockTag, PartWork, Pipeline, Plan, Recipe, Requirement, TreeShas,
+    FoundRequirement, Member, MockTag, PartWork, Pipeline, Recipe, Requirement, StepPlan, TreeShas,
 };
 use scaffold::exchange;
 use scaffold::layout::Layout;
@@ -25,21 +25,21 @@ impl Dispatcher {
         pipeline: &Pipeline,
         path: &str,
         cache: &mut TreeCache,
-    ) -> Result<Plan, Error> {
+    ) -> Result<StepPlan, Error> {
         let shas = match self.both_tips(pipeline).await? {
             Ok(shas) => shas,
-            Err(why) => return Ok(Plan::Fail(why)),
+            Err(why) => return Ok(StepPlan::Fail(why)),
         };
         let trees = self.trees_of(&pipeline.repo, &shas, cache).await?;
         if let Err(why) = named(trees, path) {
-            return Ok(Plan::Fail(format!("Nothing is removed, since {why}")));
+            return Ok(StepPlan::Fail(format!("Nothing is removed, since {why}")));
         }
         let job = JobId::of_pipeline(&pipeline.id, "remove", self.backend.now());
         let member = Member {
             requirement: Some(path.to_owned()),
             ..at_work(job)
         };
-        Ok(Plan::Run {
+        Ok(StepPlan::Run {
             members: vec![member],
             trees: Some(shas),
             range: String::new(),
@@ -73,7 +73,7 @@ impl Dispatcher {
             self.backend
                 .decide_requirement(&pipeline.repo, &reference.id, |stored, now| {
                     let by = pipeline.by.as_str();
-                    stored.unwrap_or(&known).removed((&member.job, by), now)
+                    stored.unwrap_or(&known).removed(&member.job, by, now)
                 })
                 .await?;
         }

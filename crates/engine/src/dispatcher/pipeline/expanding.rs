@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use domain::ids::{JobId, RepoName};
 use domain::layer::Layer;
 use domain::pipeline::{
-    self, FoundRequirement, Member, MemberState, Pipeline, PipelineStep, Requirement,
+    self, AgentState, FoundRequirement, Member, Pipeline, PipelineStep, Requirement,
     RequirementState, StepKind,
 };
 use domain::policy::Source;
@@ -161,11 +161,11 @@ impl Dispatcher {
             return Ok(is_lost.then(|| "its planner never began".to_owned()));
         };
         Ok(match pipeline::sight(&job.value) {
-            MemberState::Working | MemberState::Merging => None,
-            MemberState::Merged | MemberState::Nothing | MemberState::Open => {
+            AgentState::Working | AgentState::Merging => None,
+            AgentState::Merged | AgentState::Nothing | AgentState::Open => {
                 Some("its planner left it as it was".to_owned())
             }
-            MemberState::Failed { reason } | MemberState::Refused { reason } => {
+            AgentState::Failed { reason } | AgentState::Refused { reason } => {
                 Some(ended_badly(&reason))
             }
         })

@@ -5,7 +5,8 @@ use domain::ids::{BranchName, JobId};
 use domain::job::{self, Job, NewJob, NewProposal};
 use domain::layer::Layer;
 use domain::pipeline::{
-    Agent, Member, MockTag, Part, PartWork, Pipeline, PipelineStep, Recipe, StepKind, TreeShas,
+    Agent, Member, MockTag, PartWork, Pipeline, PipelinePart, PipelineStep, Recipe, StepKind,
+    TreeShas,
 };
 use domain::policy::{Source, Terms};
 use domain::priority::Priority;
@@ -239,7 +240,7 @@ impl Dispatcher {
         source: &Source,
         (id, branch): (&JobId, &BranchName),
         (title, prompt): (&str, String),
-        part: Part,
+        part: PipelinePart,
     ) -> NewJob {
         NewJob {
             id: id.clone(),
@@ -290,8 +291,8 @@ const LABELS: (&str, &str) = (
 const MOCK_TEXT: &str = "Gaffer opened this pull request.\nIts files are made up for a trial run: no session wrote them.";
 
 /// What a job does for a run.
-pub(super) fn of_run(pipeline: &Pipeline, work: PartWork) -> Part {
-    Part {
+pub(super) fn of_run(pipeline: &Pipeline, work: PartWork) -> PipelinePart {
+    PipelinePart {
         pipeline: Some(pipeline.id.clone()),
         work,
     }

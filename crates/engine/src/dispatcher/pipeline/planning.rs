@@ -9,7 +9,8 @@ use domain::failure::{FailureClass, Hindrance};
 use domain::ids::{BranchName, JobId, RepoName};
 use domain::layer::Layer;
 use domain::pipeline::{
-    FoundRequirement, MEMBERS_MAX, Member, Pipeline, Plan, Requirement, StepKind, TreeShas, refused,
+    FoundRequirement, MEMBERS_MAX, Member, Pipeline, Requirement, StepKind, StepPlan, TreeShas,
+    refused,
 };
 use domain::policy::Source;
 use domain::redact::presentable;
@@ -41,7 +42,7 @@ impl Dispatcher {
         place: usize,
         source: &Source,
         trees: &mut TreeCache,
-    ) -> Result<Result<Plan, Hindrance>, Error> {
+    ) -> Result<Result<StepPlan, Hindrance>, Error> {
         let step = &pipeline.steps[place];
         let planned = match step.kind {
             StepKind::Bootstrap => Box::pin(self.plan_bootstrap(pipeline, trees)).await,
@@ -60,7 +61,7 @@ impl Dispatcher {
                 tracing::warn!(pipeline = %pipeline.id, %failure, "the step is not planned");
                 let before = step.hindrance.as_ref();
                 let hindrance = Hindrance::of(&failure, before, self.backend.now());
-                Ok(hindrance.map_or_else(|| Ok(Plan::Fail(failure.to_string())), Err))
+                Ok(hindrance.map_or_else(|| Ok(StepPlan::Fail(failure.to_string())), Err))
             }
             Err(error) => Err(error),
         }
@@ -101,19 +102,19 @@ impl Dispatcher {
         &self,
         pipeline: &Pipeline,
         cache: &mut TreeCache,
-    ) -> Result<Plan, Error> {
+    ) -> Result<StepPlan, Error> {
         let (shas, has_worker) = match self.tips(pipeline).await? {
             Ok(found) => found,
-            Err(why) => return Ok(Plan::Fail(why)),
+            Err(why) => return Ok(StepPlan::Fail(why)),
         };
         let trees = self.trees_of(&pipeline.repo, &shas, cache).await?;
         let config = match settings(trees, &pipeline.target, &pipeline.worker) {
             Ok(config) => config,
-            Err(why) => return Ok(Plan::Fail(why)),
+            Err(why) => return Ok(StepPlan::Fail(why)),
         };
         let files = match doctor::system(&trees.worker, &doctor::streams(&config)) {
             Ok(files) => files,
-            Err(error) => return Ok(Plan::Fail(error.to_string())),
+            Err(error) => return Ok(StepPlan::Fail(error.to_string())),
         };
         let differs = |file: &scaffold::assets::Asset| {
             trees.worker.text(file.path.as_str()) != Some(file.text)
@@ -121,10 +122,10 @@ impl Dispatcher {
         let is_complete = !files.iter().any(differs);
         let wait_minutes = Some(config.workflow.wait_minutes);
         if has_worker && is_complete && self.holds(&pipeline.repo, &shas).await? {
-            return Ok(Plan::Skip("the worker branch is up to date".to_owned()));
+            return Ok(StepPlan::Skip("the worker branch is up to date".to_owned()));
         }
         let job = JobId::of_pipeline(&pipeline.id, "bootstrap", self.backend.now());
-        Ok(Plan::Run {
+        Ok(StepPlan::Run {
             members: vec![at_work(job)],
             trees: Some(shas),
             range: String::new(),
@@ -154,18 +155,18 @@ impl Dispatcher {
         pipeline: &Pipeline,
         layer: Layer,
         cache: &mut TreeCache,
-    ) -> Result<Plan, Error> {
+    ) -> Result<StepPlan, Error> {
         let shas = match self.both_tips(pipeline).await? {
             Ok(shas) => shas,
-            Err(why) => return Ok(Plan::Fail(why)),
+            Err(why) => return Ok(StepPlan::Fail(why)),
         };
         let trees = &self.trees_of(&pipeline.repo, &shas, cache).await?.clone();
         let (config, paths, agents) = match prepared(pipeline, layer, trees) {
             Ok(prepared) => prepared,
-            Err(why) => return Ok(Plan::Fail(why)),
+            Err(why) => return Ok(StepPlan::Fail(why)),
         };
         if let Some(why) = self.refusal(pipeline, layer, trees).await? {
-            return Ok(Plan::Fail(why));
+            return Ok(StepPlan::Fail(why));
         }
         let mut range = String::new();
         let asked = match layer {
@@ -187,7 +188,7 @@ impl Dispatcher {
             Layer::Implementer => trial_of_code(pipeline),
         };
         if asked.is_empty() {
-            return Ok(Plan::Skip(idle(layer).to_owned()));
+            return Ok(StepPlan::Skip(idle(layer).to_owned()));
         }
         let now = self.backend.now();
         let records = self.records(&pipeline.repo, layer, trees, cache).await?;
@@ -208,7 +209,7 @@ impl Dispatcher {
             with_prompt(pipeline, layer, member, sources)
         });
         let members = members.collect();
-        Ok(Plan::Run {
+        Ok(StepPlan::Run {
             members,
             trees: Some(shas),
             range,

@@ -3,7 +3,7 @@
 use domain::effect::{Action, EffectFinding};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, JobId, PullRef, RepoName};
-use domain::job::{self, Job, PROPOSED_LOOK, Phase};
+use domain::job::{self, Job, JobPhase, PROPOSED_LOOK};
 use domain::pipeline::Recipe;
 use domain::policy::Timing;
 use jiff::SignedDuration;
@@ -190,7 +190,7 @@ impl Dispatcher {
         let Some(found) = self.backend.store.job(id).await? else {
             return Ok(());
         };
-        let Phase::Proposed { pull, .. } = &found.value.phase else {
+        let JobPhase::Proposed { pull, .. } = &found.value.phase else {
             return Ok(());
         };
         let now = self.backend.now();

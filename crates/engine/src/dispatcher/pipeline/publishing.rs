@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use domain::effect::{Action, EffectState, PullAction, RepoAction};
 use domain::ids::{JobId, RepoName};
 use domain::job;
-use domain::pipeline::{Pipeline, Plan, Recipe};
+use domain::pipeline::{Pipeline, Recipe, StepPlan};
 use jiff::tz::TimeZone;
 use scaffold::doctor::{self, Circumstances, Finding, Level, Rule};
 use scaffold::exchange::{self, FoundProposal, Label};
@@ -33,16 +33,16 @@ impl Dispatcher {
         &self,
         pipeline: &Pipeline,
         cache: &mut TreeCache,
-    ) -> Result<Plan, Error> {
+    ) -> Result<StepPlan, Error> {
         let shas = match self.both_tips(pipeline).await? {
             Ok(shas) => shas,
-            Err(why) => return Ok(Plan::Fail(why)),
+            Err(why) => return Ok(StepPlan::Fail(why)),
         };
         let trees = self.trees_of(&pipeline.repo, &shas, cache).await?;
         let paths = paths(&trees.worker);
         let folder = paths.proposals;
         if !exchange::has_proposal(&trees.worker, paths) {
-            return Ok(Plan::Skip("No proposal waits".to_owned()));
+            return Ok(StepPlan::Skip("No proposal waits".to_owned()));
         }
         let circumstances = Circumstances {
             today: self.backend.now().to_zoned(TimeZone::UTC).date(),
@@ -56,10 +56,10 @@ impl Dispatcher {
         };
         let found = doctor::examine(trees, &circumstances);
         if let Some(odd) = found.iter().find(is_odd) {
-            return Ok(Plan::Fail(format!("nothing is published: {odd}")));
+            return Ok(StepPlan::Fail(format!("nothing is published: {odd}")));
         }
         let job = JobId::of_pipeline(&pipeline.id, "proposals", self.backend.now());
-        Ok(Plan::Run {
+        Ok(StepPlan::Run {
             members: vec![at_work(job)],
             trees: Some(shas),
             range: String::new(),
@@ -72,18 +72,18 @@ impl Dispatcher {
         &self,
         pipeline: &Pipeline,
         cache: &mut TreeCache,
-    ) -> Result<Plan, Error> {
+    ) -> Result<StepPlan, Error> {
         let shas = match self.both_tips(pipeline).await? {
             Ok(shas) => shas,
-            Err(why) => return Ok(Plan::Fail(why)),
+            Err(why) => return Ok(StepPlan::Fail(why)),
         };
         let trees = self.trees_of(&pipeline.repo, &shas, cache).await?;
         if labels(&trees.worker).is_empty() {
             let file = paths(&trees.worker).labels;
-            return Ok(Plan::Fail(format!("`{file}` names no label")));
+            return Ok(StepPlan::Fail(format!("`{file}` names no label")));
         }
         let job = JobId::of_pipeline(&pipeline.id, "labels", self.backend.now());
-        Ok(Plan::Run {
+        Ok(StepPlan::Run {
             members: vec![at_work(job)],
             trees: Some(shas),
             range: String::new(),
@@ -163,7 +163,10 @@ impl Dispatcher {
     ) -> Result<Option<String>, Error> {
         let found = self.backend.store.job(job).await?;
         let is_wanted = found.is_some_and(|found| {
-            matches!(found.value.phase, job::Phase::Proposed { pull: None, .. })
+            matches!(
+                found.value.phase,
+                job::JobPhase::Proposed { pull: None, .. }
+            )
         });
         Ok((!is_wanted).then(|| "its job no longer waits for this pull request".to_owned()))
     }

@@ -5,8 +5,8 @@ use domain::ids::{ArtefactId, BranchName, DeliveryId, RepoName};
 use domain::job::{Job, NewProposal};
 use domain::layer::Layer;
 use domain::pipeline::{
-    self, Agent, Implement, MEMBERS_MAX, MemberState, Part, PartWork, Pipeline, Plan, Recipe,
-    Requirement, RequirementOutcome, RequirementRef, RequirementState, TreeShas,
+    self, Agent, AgentState, Implement, MEMBERS_MAX, PartWork, Pipeline, PipelinePart, Recipe,
+    Requirement, RequirementOutcome, RequirementRef, RequirementState, StepPlan, TreeShas,
 };
 use domain::policy::Source;
 use domain::priority::Priority;
@@ -184,7 +184,7 @@ impl Dispatcher {
         let Some(worker) = self.readers.git.tip(&known.repo, &rules.worker).await? else {
             return Ok(false);
         };
-        let part = Part {
+        let part = PipelinePart {
             pipeline: None,
             work: PartWork::Proposal {
                 requirement: Some(known.reference.id.clone()),
@@ -211,19 +211,19 @@ impl Dispatcher {
         pipeline: &Pipeline,
         source: &Source,
         cache: &mut TreeCache,
-    ) -> Result<Plan, Error> {
+    ) -> Result<StepPlan, Error> {
         let shas = match self.both_tips(pipeline).await? {
             Ok(shas) => shas,
-            Err(why) => return Ok(Plan::Fail(why)),
+            Err(why) => return Ok(StepPlan::Fail(why)),
         };
         let trees = self.trees_of(&pipeline.repo, &shas, cache).await?;
         let paths = match Layout::paths(&trees.worker) {
             Ok(paths) => paths,
-            Err(error) => return Ok(Plan::Fail(error.to_string())),
+            Err(error) => return Ok(StepPlan::Fail(error.to_string())),
         };
         let only = pipeline.ask.requirement.as_deref();
         if let Some(why) = only.and_then(|path| not_implemented(trees, path)) {
-            return Ok(Plan::Fail(why));
+            return Ok(StepPlan::Fail(why));
         }
         let found = exchange::requirements(&trees.worker, paths).into_iter();
         let ready: Vec<_> = found
@@ -252,7 +252,7 @@ impl Dispatcher {
             match noted.await {
                 Err(error) if error.is_busy() => return Err(error),
                 Err(Error::NotNow(why)) if only.is_some() => {
-                    return Ok(Plan::Fail(why.to_string()));
+                    return Ok(StepPlan::Fail(why.to_string()));
                 }
                 // One that cannot be taken stops no other one.
                 Err(Error::NotNow(why)) => {
@@ -267,7 +267,7 @@ impl Dispatcher {
             }
         }
         Ok(match is_any_ready {
-            true => Plan::Done { note },
+            true => StepPlan::Done { note },
             false => none_ready(&note),
         })
     }
@@ -299,7 +299,7 @@ impl Dispatcher {
         job: &domain::ids::JobId,
         (requirement, plan): (&RequirementRef, Option<String>),
         (source, target): (&Source, &BranchName),
-    ) -> Result<(String, Part), Error> {
+    ) -> Result<(String, PipelinePart), Error> {
         let rules = source.pipeline_rules();
         let git = &self.readers.git;
         let Some(tip) = git.tip(&source.repo, target).await? else {
@@ -341,7 +341,7 @@ impl Dispatcher {
             skipped: prompt.skipped,
             mock: None,
         };
-        let part = Part {
+        let part = PipelinePart {
             pipeline: None,
             work: PartWork::Agent(agent),
         };
@@ -352,16 +352,16 @@ impl Dispatcher {
 /// A requirement as the job of the pull request that removes its files leaves it.
 fn after_removal(known: &Requirement, job: &Job, now: Timestamp) -> Requirement {
     match pipeline::sight(job) {
-        MemberState::Working | MemberState::Merging => known.clone(),
-        MemberState::Merged | MemberState::Nothing | MemberState::Open => known.tidied(true, now),
-        MemberState::Failed { .. } | MemberState::Refused { .. } => known.tidied(false, now),
+        AgentState::Working | AgentState::Merging => known.clone(),
+        AgentState::Merged | AgentState::Nothing | AgentState::Open => known.tidied(true, now),
+        AgentState::Failed { .. } | AgentState::Refused { .. } => known.tidied(false, now),
     }
 }
 
 /// Nothing is handed on: each requirement that is there asks for deep analysis, was taken before, or waits for a person.
-fn none_ready(note: &str) -> Plan {
+fn none_ready(note: &str) -> StepPlan {
     let none = "No requirement is ready";
-    Plan::Skip(match note.is_empty() {
+    StepPlan::Skip(match note.is_empty() {
         true => none.to_owned(),
         false => format!("{none}, and {note}"),
     })

@@ -2,8 +2,8 @@
 
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, JobId};
-use domain::job::{EndReason, Job, Phase};
-use domain::pipeline::{Agent, MockTag, PartWork, Pipeline, Plan};
+use domain::job::{EndReason, Job, JobPhase};
+use domain::pipeline::{Agent, MockTag, PartWork, Pipeline, StepPlan};
 use jiff::civil::Date;
 use scaffold::mock;
 use scaffold::prompt::Ask;
@@ -96,20 +96,20 @@ impl Dispatcher {
         &self,
         pipeline: &Pipeline,
         cache: &mut TreeCache,
-    ) -> Result<Plan, Error> {
+    ) -> Result<StepPlan, Error> {
         let Some(tag) = &pipeline.ask.mock else {
-            return Ok(Plan::Skip("No trial run is named".to_owned()));
+            return Ok(StepPlan::Skip("No trial run is named".to_owned()));
         };
         let closed = self.end_trials(pipeline, tag).await?;
         let shas = match self.both_tips(pipeline).await? {
             Ok(shas) => shas,
-            Err(why) => return Ok(Plan::Fail(why)),
+            Err(why) => return Ok(StepPlan::Fail(why)),
         };
         let trees = self.trees_of(&pipeline.repo, &shas, cache).await?;
         let members = match mock::traces(&trees.worker, tag).is_empty() {
             true if !closed => {
                 let reason = format!("Nothing of the trial run {tag} is left");
-                return Ok(Plan::Skip(reason));
+                return Ok(StepPlan::Skip(reason));
             }
             true => Vec::new(),
             false => {
@@ -117,7 +117,7 @@ impl Dispatcher {
                 vec![at_work(JobId::of_pipeline(&pipeline.id, "clean", now))]
             }
         };
-        Ok(Plan::Run {
+        Ok(StepPlan::Run {
             members,
             trees: Some(shas),
             range: String::new(),
@@ -150,7 +150,7 @@ impl Dispatcher {
         let Some(job) = self.backend.store.job(id).await? else {
             return Ok(false);
         };
-        if let Phase::Ended(ending) = &job.value.phase {
+        if let JobPhase::Ended(ending) = &job.value.phase {
             let by = named(pipeline);
             return Ok(ending.how == EndReason::Cancelled { by });
         }

@@ -5,7 +5,7 @@ use domain::event::FailedCheck;
 use domain::facts::PullFacts;
 use domain::governor::DAY;
 use domain::ids::{PersonaName, SessionId};
-use domain::job::{self, Job, Phase};
+use domain::job::{self, Job, JobPhase};
 use domain::merge::{Owner, SessionStatus};
 use domain::policy::Source;
 use domain::pull::{self, PullContext};
@@ -54,7 +54,7 @@ impl Dispatcher {
             Some(_) | None => self.rest(pull, &effects, job, source).await?,
         };
         let is_integration = matches!(&sprint, Some((_, None)));
-        let is_red = pull::wants_logs(pull, (facts, session), (&source.timing, now));
+        let is_red = pull::wants_logs(pull, facts, session, &source.timing, now);
         // No session is told what failed of what a delivery collected.
         let logs = match is_red && !job.collected {
             true => self.failed_logs(facts).await,
@@ -151,14 +151,14 @@ fn failed_check(log: CheckLog) -> FailedCheck {
 /// The page of a session while it is watched.
 fn page_of(job: &Job, session: Option<&SessionId>) -> Option<WebPage> {
     match &job.phase {
-        Phase::Watching(watch) if Some(&watch.session) == session => {
+        JobPhase::Watching(watch) if Some(&watch.session) == session => {
             watch.url.as_deref().and_then(WebPage::from_service)
         }
-        Phase::Queued { .. }
-        | Phase::Creating { .. }
-        | Phase::Watching(_)
-        | Phase::Proposed { .. }
-        | Phase::Ended(_) => None,
+        JobPhase::Queued { .. }
+        | JobPhase::Creating { .. }
+        | JobPhase::Watching(_)
+        | JobPhase::Proposed { .. }
+        | JobPhase::Ended(_) => None,
     }
 }
 

@@ -11,7 +11,9 @@ use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, EffectId, RepoName};
 use domain::job::Job;
 use domain::layer::Layer;
-use domain::pipeline::{Agent, DOCTOR_CHECK, OWN_CHECKS, Part, PartWork, Requirement, SCOPE_CHECK};
+use domain::pipeline::{
+    Agent, DOCTOR_CHECK, OWN_CHECKS, PartWork, PipelinePart, Requirement, SCOPE_CHECK,
+};
 use domain::policy::Source;
 use domain::pull::{OwnCheck, OwnChecks, OwnOutcome, Pull};
 use domain::redact::presentable;
@@ -90,7 +92,7 @@ impl Dispatcher {
     async fn checked(
         &self,
         job: &Job,
-        part: &Part,
+        part: &PipelinePart,
         (facts, [rules, unread]): (&PullFacts, [String; 2]),
         source: &Source,
     ) -> Result<OwnChecks, Error> {
@@ -158,7 +160,7 @@ impl Dispatcher {
     }
 
     /// What our own checks depend on apart from the head and the base, in one word.
-    async fn rules_of_checks(&self, part: &Part, source: &Source) -> Result<String, Error> {
+    async fn rules_of_checks(&self, part: &PipelinePart, source: &Source) -> Result<String, Error> {
         let tip = match (&source.branch, part.is_of_exchange()) {
             (Some(branch), true) => self.readers.git.tip(&source.repo, branch).await?,
             (Some(_) | None, _) => None,

@@ -39,7 +39,7 @@ impl Dispatcher {
         if wakeup.received_at.is_none() {
             return Ok(wakeup.hint == Some(&pull.job) && pull::is_only_seen(pull));
         }
-        match pull::weigh_hint(pull, (wakeup.news, wakeup.sha), self.backend.now()) {
+        match pull::weigh_hint(pull, wakeup.news, wakeup.sha, self.backend.now()) {
             HintDecision::Look => Ok(false),
             HintDecision::Wait(hearsay) if hearsay == pull.hints => Ok(true),
             HintDecision::Wait(hearsay) => self.remember(found, hearsay, timing).await,

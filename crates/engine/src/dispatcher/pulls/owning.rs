@@ -2,7 +2,7 @@
 
 use domain::facts::{PullFacts, ReadDepth};
 use domain::ids::{JobId, PullRef, SessionId, SprintNumber};
-use domain::job::{Job, Phase};
+use domain::job::{Job, JobPhase};
 use domain::link::{self, Link};
 use domain::policy::Source;
 use domain::pull;
@@ -113,10 +113,11 @@ fn sprint_of(job: &Job) -> Option<SprintNumber> {
 /// can have the branch.
 fn is_proposal_of(job: &Job, facts: &PullFacts) -> bool {
     let is_its_own = match &job.phase {
-        Phase::Proposed { pull, .. } => pull.as_ref() == Some(&facts.pull),
-        Phase::Queued { .. } | Phase::Creating { .. } | Phase::Watching(_) | Phase::Ended(_) => {
-            false
-        }
+        JobPhase::Proposed { pull, .. } => pull.as_ref() == Some(&facts.pull),
+        JobPhase::Queued { .. }
+        | JobPhase::Creating { .. }
+        | JobPhase::Watching(_)
+        | JobPhase::Ended(_) => false,
     };
     is_its_own
         && facts.is_from_base_repository()

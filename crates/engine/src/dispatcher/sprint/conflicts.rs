@@ -7,7 +7,9 @@ use domain::outgoing_text::{
     ConflictText, Winner, missing_pull, weave_conflict, weave_conflict_message,
 };
 use domain::redact::redact;
-use domain::sprint::{Against, Input, MemberState, Refusal, Sights, Sprint, SprintMember, Woven};
+use domain::sprint::{
+    Against, MemberState, Sights, Sprint, SprintInput, SprintMember, WeaveConflict, Woven,
+};
 
 use super::named;
 use crate::backend::Error;
@@ -43,10 +45,10 @@ impl Dispatcher {
         sprint: &Sprint,
         member: &SprintMember,
         pull: u64,
-        refusal: &Refusal,
-    ) -> Result<Input, Error> {
+        refusal: &WeaveConflict,
+    ) -> Result<SprintInput, Error> {
         let won = self.winner(sprint, refusal).await;
-        let text = weave_conflict(sprint, (pull, refusal), &won);
+        let text = weave_conflict(sprint, pull, refusal, &won);
         // Its other mail stays unread: the message says nothing of it.
         let mut shown = self.mail_conflict(sprint, member, refusal, &text).await?;
         let said = weave_conflict_message(sprint, &text);
@@ -63,7 +65,7 @@ impl Dispatcher {
             Err(Error::NotNow(_)) => shown.clear(),
             Err(error) => return Err(error),
         }
-        Ok(Input::Told {
+        Ok(SprintInput::Told {
             persona: member.persona.clone(),
             shown,
         })
@@ -82,7 +84,7 @@ impl Dispatcher {
             let is_taken = member.asked_at.is_none() || self.takes_question(sprint, member).await?;
             if member.asked_at.is_none() || !is_taken {
                 let persona = member.persona.clone();
-                asked.push(Input::Asked { persona, is_taken });
+                asked.push(SprintInput::Asked { persona, is_taken });
             }
         }
         match asked.is_empty() {
@@ -112,7 +114,7 @@ impl Dispatcher {
     }
 
     /// What came in first where a change conflicts: what is woven, or what the target has that the change does not build on.
-    pub(super) async fn winner(&self, sprint: &Sprint, refusal: &Refusal) -> Winner {
+    pub(super) async fn winner(&self, sprint: &Sprint, refusal: &WeaveConflict) -> Winner {
         match (&refusal.against, &sprint.woven) {
             (Against::Members(_), None) => Winner::default(),
             (Against::Members(_), Some(woven)) => {
@@ -136,7 +138,7 @@ impl Dispatcher {
     async fn won_by_target(
         &self,
         sprint: &Sprint,
-        refusal: &Refusal,
+        refusal: &WeaveConflict,
         present: Option<&Woven>,
     ) -> Winner {
         let (git, repo) = (&self.readers.git, &sprint.repo);
@@ -172,7 +174,7 @@ impl Dispatcher {
     async fn diff_of(
         &self,
         sprint: &Sprint,
-        refusal: &Refusal,
+        refusal: &WeaveConflict,
         between: CommitRange<'_>,
     ) -> String {
         let read = self.readers.git.diff(&sprint.repo, between).await;
@@ -188,7 +190,7 @@ impl Dispatcher {
         &self,
         sprint: &Sprint,
         member: &SprintMember,
-        refusal: &Refusal,
+        refusal: &WeaveConflict,
         text: &ConflictText,
     ) -> Result<Vec<MessageId>, Error> {
         let purpose = format!("conflict:{}:{}", member.persona, attempt(member, refusal));
@@ -248,7 +250,7 @@ impl Dispatcher {
 }
 
 /// Names one conflict of a member: each weave may refuse it, and it may be sent again without one.
-fn attempt(member: &SprintMember, refusal: &Refusal) -> u32 {
+fn attempt(member: &SprintMember, refusal: &WeaveConflict) -> u32 {
     refusal
         .weave
         .saturating_mul(10)

@@ -5,11 +5,11 @@ use domain::event::{Audience, Event, EventContext, News, Occurrence};
 use domain::facts::{PullFacts, ReadDepth};
 use domain::failure::{FailureClass, Hindrance};
 use domain::ids::{EventId, JobId, PersonaName, PullRef};
-use domain::job::{self, EndReason, Job, Phase};
+use domain::job::{self, EndReason, Job, JobPhase};
 use domain::mail::{HUMAN, Outgoing, Recipient};
 use domain::outgoing_text::{left_out, next_not_started, sprint_end, unread_mail};
 use domain::policy::Timing;
-use domain::sprint::{self, Input, NextSprint, Sights, Sprint, SprintMember, SprintState};
+use domain::sprint::{self, NextSprint, Sights, Sprint, SprintInput, SprintMember, SprintState};
 use domain::step::Step;
 use jiff::Timestamp;
 
@@ -59,7 +59,7 @@ impl Dispatcher {
     async fn save_end(&self, found: &Versioned<Sprint>, sights: Sights) -> Result<(), Error> {
         let now = self.backend.now();
         let again_at = sprint::soon(&sights, now);
-        let next = sprint::apply(&found.value, &Input::Seen(sights), now);
+        let next = sprint::apply(&found.value, &SprintInput::Seen(sights), now);
         let mut unit = self.backend.unit();
         let id = (next.repo.clone(), next.number);
         unit.save_at(&id, &next, Some(found.version), again_at);
@@ -390,5 +390,5 @@ impl Dispatcher {
 
 /// Whether a job ended with what its change was woven into: all that follows was saved with that.
 fn is_woven(job: &Job) -> bool {
-    matches!(&job.phase, Phase::Ended(ending) if matches!(ending.how, EndReason::Woven { .. }))
+    matches!(&job.phase, JobPhase::Ended(ending) if matches!(ending.how, EndReason::Woven { .. }))
 }

@@ -2,14 +2,14 @@
 
 use domain::failure::Hindrance;
 use domain::ids::{PersonaName, RepoName, SprintNumber};
-use domain::job::{self, Job, Phase};
-use domain::mail::{Message, Order};
+use domain::job::{self, Job, JobPhase};
+use domain::mail::{MessageOrder, ReceivedMessage};
 use domain::outgoing_text::{
     ConflictText, anew_task, mail_unsealed, member_task, prompt_room, shown_whole, task_room,
 };
-use domain::pipeline::{Part, PartWork, SprintPart};
+use domain::pipeline::{PartWork, PipelinePart, SprintPart};
 use domain::policy::Source;
-use domain::sprint::{Input, Sprint, SprintMember};
+use domain::sprint::{Sprint, SprintInput, SprintMember};
 use scaffold::layout::SYSTEM;
 use scaffold::persona::{self, PersonaFile, Personas};
 
@@ -126,7 +126,8 @@ impl Dispatcher {
                 Err(error) => return Err(error),
             }
         }
-        let failed: Vec<Input> = failed.into_iter().map(refused).collect();
+        let failed = failed.into_iter();
+        let failed: Vec<_> = failed.map(|(job, reason)| refused(job, reason)).collect();
         match failed.is_empty() {
             true => Ok(Progress::Through(None)),
             false => self.decide(found, &failed).await.map(Progress::from_change),
@@ -172,7 +173,7 @@ impl Dispatcher {
         sprint: &Sprint,
         missing: &[&SprintMember],
         personas: &Personas,
-    ) -> Result<Vec<Input>, Error> {
+    ) -> Result<Vec<SprintInput>, Error> {
         let mut shown = Vec::new();
         for member in missing.iter().filter(|it| it.shown.is_empty()) {
             // The prompt of a last attempt says what the mail about its conflict says.
@@ -187,7 +188,7 @@ impl Dispatcher {
             let mut whole = of_conflict;
             whole.extend(shown_whole(&unread, prompt_room(&task)));
             if !whole.is_empty() {
-                shown.push(Input::Shown {
+                shown.push(SprintInput::Shown {
                     persona: member.persona.clone(),
                     shown: whole,
                 });
@@ -202,7 +203,7 @@ impl Dispatcher {
         &self,
         sprint: &Sprint,
         persona: &PersonaName,
-    ) -> Result<Vec<Message>, Error> {
+    ) -> Result<Vec<ReceivedMessage>, Error> {
         let query = InboxQuery {
             unread: true,
             after: None,
@@ -256,8 +257,8 @@ impl Dispatcher {
         let task = self.task_of(sprint, (member, body), told).await?;
         let mut others = self.unread_of(sprint, &member.persona).await?;
         others.retain(|it| !member.shown.contains(&it.message_id));
-        let who = (&member.persona, sprint);
-        Ok(member_task(who, (&messages, &others), &task))
+        let persona = &member.persona;
+        Ok(member_task(persona, sprint, &messages, &others, &task))
     }
 
     /// The messages that a member is shown, as far as they are there.
@@ -265,7 +266,7 @@ impl Dispatcher {
         &self,
         sprint: &Sprint,
         member: &SprintMember,
-    ) -> Result<Vec<Message>, Error> {
+    ) -> Result<Vec<ReceivedMessage>, Error> {
         let mut messages = Vec::new();
         for id in &member.shown {
             let read = self
@@ -292,7 +293,7 @@ impl Dispatcher {
             return self.weaver_task(sprint, body, room).await;
         }
         Ok(match told {
-            Some(told) => anew_task(told, (body, room)),
+            Some(told) => anew_task(told, body, room),
             None => body.to_owned(),
         })
     }
@@ -309,7 +310,7 @@ impl Dispatcher {
             let has_session = job.is_some_and(|job| has_session(&job.value));
             if has_session {
                 self.mark_read(sprint, member).await?;
-                read.push(Input::Read {
+                read.push(SprintInput::Read {
                     persona: member.persona.clone(),
                 });
             }
@@ -324,9 +325,9 @@ impl Dispatcher {
         let actor = named(sprint);
         for id in &member.shown {
             let message = (*id, &member.persona);
-            let ordered = self
-                .backend
-                .order_mail(&sprint.repo, message, &Order::Read, &actor);
+            let ordered =
+                self.backend
+                    .order_mail(&sprint.repo, message, &MessageOrder::Read, &actor);
             match ordered.await {
                 // One that is gone needs no mark.
                 Ok(_) | Err(Error::NoSuch { .. }) => {}
@@ -345,8 +346,8 @@ fn body_of(sprint: &Sprint, member: &SprintMember, file: Option<&PersonaFile>) -
 }
 
 /// What a job does for a sprint: as a persona, or for the one pull request.
-pub(super) fn part_of(sprint: &Sprint, persona: Option<&PersonaName>) -> Part {
-    Part {
+pub(super) fn part_of(sprint: &Sprint, persona: Option<&PersonaName>) -> PipelinePart {
+    PipelinePart {
         pipeline: None,
         work: PartWork::Sprint(SprintPart {
             sprint: sprint.number,
@@ -357,8 +358,8 @@ pub(super) fn part_of(sprint: &Sprint, persona: Option<&PersonaName>) -> Part {
 
 fn has_session(job: &Job) -> bool {
     match &job.phase {
-        Phase::Queued { .. } | Phase::Creating { .. } => false,
-        Phase::Watching(_) | Phase::Proposed { .. } => true,
-        Phase::Ended(ending) => ending.session.is_some(),
+        JobPhase::Queued { .. } | JobPhase::Creating { .. } => false,
+        JobPhase::Watching(_) | JobPhase::Proposed { .. } => true,
+        JobPhase::Ended(ending) => ending.session.is_some(),
     }
 }

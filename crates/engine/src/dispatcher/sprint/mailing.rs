@@ -3,7 +3,7 @@
 use domain::ids::{MessageId, PersonaName};
 use domain::job::mail_cause;
 use domain::outgoing_text::{MESSAGE_ROOM, mail_message, shown_whole};
-use domain::sprint::{self, Input, Sprint, SprintMember};
+use domain::sprint::{self, Sprint, SprintInput, SprintMember};
 
 use super::named;
 use crate::backend::Error;
@@ -37,7 +37,7 @@ impl Dispatcher {
             // The decision is saved, and the message is sent once under its cause, however often this is repeated.
             if !self.takes_mail(sprint, member).await? {
                 let persona = member.persona.clone();
-                refused.push(Input::MailNotTaken { persona });
+                refused.push(SprintInput::MailNotTaken { persona });
             }
         }
         match refused.is_empty() {

@@ -4,7 +4,7 @@ use domain::failure::{Failure, FailureClass, Hindrance};
 use domain::ids::{Attachment, CommitSha, MailBody, MessageId, PersonaName, Subject};
 use domain::mail::{Outgoing, Recipient};
 use domain::redact::presentable;
-use domain::sprint::{self, Input, Outbox, Sights, Sprint, SprintMember};
+use domain::sprint::{self, Outbox, Sights, Sprint, SprintInput, SprintMember};
 use scaffold::tree::{Content, Entry, Tree, TreePath};
 use serde::Deserialize;
 use weave::patch::{self, Action, FileDiff};
@@ -86,7 +86,7 @@ impl Dispatcher {
         sprint: &Sprint,
         member: &SprintMember,
         outbox: Outbox,
-    ) -> Result<Result<Vec<Input>, Hindrance>, Error> {
+    ) -> Result<Result<Vec<SprintInput>, Hindrance>, Error> {
         let persona = member.persona.clone();
         let (read, once) = match &outbox {
             Outbox::Head { head } => {
@@ -113,7 +113,7 @@ impl Dispatcher {
                 (vec![file], outbox == Outbox::Patch)
             }
         };
-        let mut inputs = vec![Input::Collected {
+        let mut inputs = vec![SprintInput::Collected {
             persona: persona.clone(),
             outbox,
             is_read,
@@ -125,11 +125,11 @@ impl Dispatcher {
             self.send_file(sprint, member, file).await?;
             if wants == Some(WantedPlace::First) {
                 let persona = persona.clone();
-                inputs.push(Input::WantsFirst { persona });
+                inputs.push(SprintInput::WantsFirst { persona });
             }
             if withdraws {
                 let persona = persona.clone();
-                inputs.push(Input::Withdrawn { persona });
+                inputs.push(SprintInput::Withdrawn { persona });
             }
         }
         Ok(Ok(inputs))

@@ -25,7 +25,7 @@ impl Dispatcher {
         }
         let (refusal, pull) = (member.refusal.as_ref()?, member.number()?);
         let won = self.winner(sprint, refusal).await;
-        Some(anew_conflict(sprint, (pull, refusal), &won))
+        Some(anew_conflict(sprint, pull, refusal, &won))
     }
 
     /// Sends a member that begins anew the mail about its conflict, once.
@@ -60,14 +60,14 @@ impl Dispatcher {
             }
         }
         if !leftovers.is_empty() {
-            return Ok(resolving_task(sprint, &leftovers, (body, room)));
+            return Ok(resolving_task(sprint, &leftovers, body, room));
         }
         let checks = self.failed_checks_of(sprint).await?;
         let logs = match &sprint.woven {
             Some(woven) => Box::pin(self.logs_of(woven)).await,
             None => Vec::new(),
         };
-        Ok(checks_task(sprint, (&checks, &logs), (body, room)))
+        Ok(checks_task(sprint, &checks, &logs, body, room))
     }
 
     /// What failed checks of what is woven said. The weaver can run them too, so it does not wait for what cannot be read now.

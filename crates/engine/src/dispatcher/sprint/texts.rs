@@ -1,7 +1,7 @@
 //! The verdicts of a weave as a sprint keeps them, and back.
 
 use domain::ids::CommitSha;
-use domain::sprint::{self, Verdict, Way};
+use domain::sprint::{self, Way, WeaveVerdict};
 use weave::tree::BlobId;
 use weave::verdict::{self, Clash, ClashKind};
 
@@ -11,7 +11,7 @@ use crate::weaving::{Skip, Skipped, Weave, kept_path};
 const LINES_MAX: usize = 5;
 
 /// What became of each pull request, in the order in which they were tried.
-pub(super) fn reported(weave: &Weave) -> Vec<(u64, Verdict)> {
+pub(super) fn reported(weave: &Weave) -> Vec<(u64, WeaveVerdict)> {
     let tried = weave.woven.outcomes.iter().filter_map(|outcome| {
         let mut taken = weave.taken.iter();
         let taken = taken.find(|it| it.number == outcome.number)?;
@@ -22,15 +22,15 @@ pub(super) fn reported(weave: &Weave) -> Vec<(u64, Verdict)> {
     tried.chain(skipped).collect()
 }
 
-fn judged(head: &CommitSha, verdict: &verdict::Verdict) -> Verdict {
+fn judged(head: &CommitSha, verdict: &verdict::Verdict) -> WeaveVerdict {
     let head = head.clone();
     match verdict {
-        verdict::Verdict::In { way, files } => Verdict::In {
+        verdict::Verdict::In { way, files } => WeaveVerdict::In {
             head,
             way: way_of(*way),
             files: u32::try_from(*files).unwrap_or(u32::MAX),
         },
-        verdict::Verdict::Out(conflict) => Verdict::Out {
+        verdict::Verdict::Out(conflict) => WeaveVerdict::Out {
             head,
             against: match &conflict.against {
                 verdict::Against::Members(numbers) => sprint::Against::Members(numbers.clone()),
@@ -39,16 +39,16 @@ fn judged(head: &CommitSha, verdict: &verdict::Verdict) -> Verdict {
             clashes: conflict.clashes.iter().map(kept).collect(),
             others: 0,
         },
-        verdict::Verdict::Unreadable(fault) => Verdict::Skipped {
+        verdict::Verdict::Unreadable(fault) => WeaveVerdict::Skipped {
             reason: format!("its patch cannot be read: {fault}"),
         },
     }
 }
 
-fn left_out(skipped: &Skipped) -> Verdict {
+fn left_out(skipped: &Skipped) -> WeaveVerdict {
     match &skipped.skip {
-        Skip::HeadMoved => Verdict::Moved,
-        Skip::NoChange => Verdict::Nothing,
+        Skip::HeadMoved => WeaveVerdict::Moved,
+        Skip::NoChange => WeaveVerdict::Nothing,
         skip @ (Skip::Closed
         | Skip::Merged
         | Skip::Draft
@@ -56,7 +56,7 @@ fn left_out(skipped: &Skipped) -> Verdict {
         | Skip::NotFound
         | Skip::Unrelated
         | Skip::TooLarge(_)
-        | Skip::Protected(_)) => Verdict::Skipped {
+        | Skip::Protected(_)) => WeaveVerdict::Skipped {
             reason: format!("{skip}: {}", skip.next()),
         },
     }

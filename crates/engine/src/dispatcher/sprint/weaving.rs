@@ -8,7 +8,9 @@ use domain::ids::{CommitSha, JobId, RepoName, SprintNumber};
 use domain::job;
 use domain::outgoing_text::{integration, integration_subject};
 use domain::policy::Source;
-use domain::sprint::{self, Input, Report, Sprint, SprintMember, SprintState, Verdict, Woven};
+use domain::sprint::{
+    self, Report, Sprint, SprintInput, SprintMember, SprintState, WeaveVerdict, Woven,
+};
 use weave::weave::Order;
 
 use super::launching::part_of;
@@ -33,7 +35,6 @@ impl Dispatcher {
         sprint: &Sprint,
         source: &Source,
     ) -> Result<(), Error> {
-        let weave = (sprint.number, sprint.weaves);
         let now = self.backend.now();
         let Some(found) = self.backend.store.job(&sprint.integration).await? else {
             let title = format!("Sprint {}: Integrated Changes", sprint.number);
@@ -41,7 +42,7 @@ impl Dispatcher {
             let place = (&sprint.integration, &sprint.target);
             let part = part_of(sprint, None);
             let new = self.part_job(source, place, (&title, prompt), part);
-            let step = job::integrate(new, weave, now)?;
+            let step = job::integrate(new, sprint.number, sprint.weaves, now)?;
             return self.save_new(step, &named(sprint), now).await;
         };
         if found.value.is_ended() {
@@ -49,14 +50,14 @@ impl Dispatcher {
             let by = named(sprint);
             let reason = format!("its job {} is over", sprint.integration);
             tracing::warn!(sprint = %by, "{reason}");
-            let failed = Input::WeaveFailed {
+            let failed = SprintInput::WeaveFailed {
                 weave: sprint.weaves,
                 reason,
                 may_pass: false,
             };
             return self.decide_now(sprint, &failed).await;
         }
-        let step = job::weave_again(&found.value, weave);
+        let step = job::weave_again(&found.value, sprint.number, sprint.weaves);
         let mut unit = self.backend.unit();
         self.backend
             .save_job(&mut unit, Some(&found), &step)
@@ -65,7 +66,7 @@ impl Dispatcher {
     }
 
     /// Decides about a sprint as it is stored now.
-    async fn decide_now(&self, sprint: &Sprint, input: &Input) -> Result<(), Error> {
+    async fn decide_now(&self, sprint: &Sprint, input: &SprintInput) -> Result<(), Error> {
         let id = (sprint.repo.clone(), sprint.number);
         if let Some(found) = self.backend.store.get::<Sprint>(&id).await? {
             self.decide(&found, std::slice::from_ref(input)).await?;
@@ -116,7 +117,8 @@ impl Dispatcher {
         };
         let (weave, moved) = self.woven_at_offers(&weaver, sprint).await?;
         let mut verdicts = reported(&weave);
-        verdicts.extend(moved.into_iter().map(|number| (number, Verdict::Moved)));
+        let moved = moved.into_iter();
+        verdicts.extend(moved.map(|number| (number, WeaveVerdict::Moved)));
         let mut report = Report {
             weave: sprint.weaves,
             woven: None,
@@ -223,7 +225,8 @@ impl Dispatcher {
             woven: Some(pushed),
             ..report.clone()
         };
-        let after = sprint::apply(sprint, &Input::Woven(Box::new(pushed)), self.backend.now());
+        let woven = SprintInput::Woven(Box::new(pushed));
+        let after = sprint::apply(sprint, &woven, self.backend.now());
         let (title, body) = integration(&after, report);
         Push {
             repo: sprint.repo.clone(),
@@ -257,7 +260,7 @@ impl Dispatcher {
         let input = match outcome {
             EffectOutcome::Woven(report) => {
                 self.keep_report(unit, &found.value, report);
-                let input = Input::Woven(report.clone());
+                let input = SprintInput::Woven(report.clone());
                 let after = sprint::apply(&found.value, &input, now);
                 self.keep_commit(unit, attempt.job, &after, report).await?;
                 input
@@ -265,7 +268,7 @@ impl Dispatcher {
             EffectOutcome::Failed(failure)
                 if matches!(effect.state, EffectState::Failed { .. }) =>
             {
-                Input::WeaveFailed {
+                SprintInput::WeaveFailed {
                     weave: attempt.weave,
                     reason: failure.to_string(),
                     may_pass: failure.class.may_pass(),
@@ -292,7 +295,7 @@ impl Dispatcher {
         let place = IndexEntry::until(unit.now(), SPRINT_KEPT);
         unit.put_if(key, report, Expect::Any, place);
         // What is left out was ready when it was last read, and is not any more.
-        let is_skipped = |(_, it): &&(u64, Verdict)| matches!(it, Verdict::Skipped { .. });
+        let is_skipped = |it: &&(u64, WeaveVerdict)| matches!(it.1, WeaveVerdict::Skipped { .. });
         for (number, _) in report.verdicts.iter().filter(is_skipped) {
             unit.enqueue_hint(Work::Pull {
                 pull: pull_of(sprint, *number),
@@ -328,7 +331,7 @@ fn falls_out(sprint: &Sprint, weave: &Weave) -> bool {
     let verdicts = reported(weave);
     numbers.any(|number| {
         let verdict = verdicts.iter().find(|(it, _)| *it == number);
-        !matches!(verdict, Some((_, Verdict::In { .. })))
+        !matches!(verdict, Some((_, WeaveVerdict::In { .. })))
     })
 }
 

@@ -5,9 +5,9 @@ mod transcripts;
 
 use domain::delivery::{
     self, Actor, Analysis, Approved, Asked, Child, ChildState, Closed, Delivery, DeliveryKind,
-    Failed, Fault, IssueRef, IssueTrouble, Message, Mode, NewDelivery, Performer, Phase, PhaseRun,
-    Plan, Ref, RefRole, RefType, Refusal, ReviewBy, Reviewing, Rules, Run, RunResult, RunStatus,
-    Task, Told, TranscriptState, Verdict,
+    DeliveryPlan, Failed, Fault, IssueRef, IssueTrouble, Mode, NewDelivery, Performer, Phase,
+    PhaseRun, Ref, RefRole, RefType, Refusal, ReviewBy, Reviewing, Rules, Run, RunResult,
+    RunStatus, Task, TaskMessage, Told, TranscriptState, Verdict,
 };
 use domain::ids::{DeliveryId, RunId};
 use domain::intake::{Intake, LastReading, ReadingResult};
@@ -182,7 +182,7 @@ fn ends() -> [Delivery; 6] {
 fn full() -> Delivery {
     Delivery {
         refs: refs(),
-        plan: Some(Plan {
+        plan: Some(DeliveryPlan {
             id: "p1".parse().expect("a plan"),
             content: "1. Do it".to_owned(),
             generated_at: AT,
@@ -237,7 +237,7 @@ fn task() -> Task {
         job: Some(job_id()),
         attempt: 2,
         round: 3,
-        message: Some(Message {
+        message: Some(TaskMessage {
             round: 3,
             text: "Test the cart.".to_owned(),
             at: AT,

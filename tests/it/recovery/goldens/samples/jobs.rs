@@ -6,7 +6,7 @@ use domain::event::Audience;
 use domain::ids::ActivityId;
 use domain::job::{
     ActivityMark, AgentMessage, Announced, Announcement, AnnouncementCounters, Attention,
-    EndReason, Ending, Job, Nudged, Order, OrderRecord, Origin, PendingPlan, Phase,
+    EndReason, Ending, Job, JobPhase, Nudged, Order, OrderRecord, Origin, PendingPlan,
     RepeatedAnnouncement, Reply, Retry, SentAnswer, SessionLog, Turn, Watch,
 };
 use domain::notes::Notes;
@@ -22,17 +22,17 @@ use super::{AT, Samples, event_id, job_id, plan, pull_ref, session_id, sha};
 
 pub(super) fn put(samples: &mut Samples) {
     let mut phases = vec![
-        Phase::Queued {
+        JobPhase::Queued {
             since: AT,
             not_before: AT,
             refusals: 1,
         },
-        Phase::Creating {
+        JobPhase::Creating {
             since: AT,
             refusals: 0,
         },
     ];
-    let watch = |watch| Phase::Watching(Box::new(watch));
+    let watch = |watch| JobPhase::Watching(Box::new(watch));
     phases.extend(attentions().into_iter().map(|attention| {
         watch(Watch {
             attention,
@@ -43,7 +43,7 @@ pub(super) fn put(samples: &mut Samples) {
     for who in [Answerer::Agent, Answerer::Nudge, Answerer::Human] {
         phases.push(watch(full(who)));
     }
-    phases.extend(endings().into_iter().map(Phase::Ended));
+    phases.extend(endings().into_iter().map(JobPhase::Ended));
     for phase in phases {
         samples.put(keys::job(&job_id()), &job(Origin::Created, phase));
     }
@@ -161,7 +161,7 @@ const STATES: [&str; 10] = [
     "DREAMING",
 ];
 
-pub(super) fn job(origin: Origin, phase: Phase) -> Job {
+pub(super) fn job(origin: Origin, phase: JobPhase) -> Job {
     Job {
         part: None,
         delivery: Some("0123456789ab".parse().expect("an id")),

@@ -1,7 +1,7 @@
 //! Samples of mail: its counters, a message that was sent and read, its lines, and a page of them.
 
 use domain::ids::{MailEventId, PersonaName};
-use domain::mail::{Counters, Order, Outgoing, Page, Recipient, Stamp, paged};
+use domain::mail::{Counters, MessageOrder, Outgoing, Page, Recipient, Stamp, paged};
 use engine::keys;
 use engine::mail::{IdempotentMail, SentMail};
 
@@ -32,10 +32,10 @@ pub(super) fn put(samples: &mut Samples) {
     let letters = outgoing.letters(std::iter::empty()).expect("a letter");
     let letter = letters.into_iter().next().expect("a letter");
     let sent = counters.send(letter, stamp(1)).expect("it was sent");
-    let tag = Order::TagAdd("needs-action".parse().expect("a tag"));
+    let tag = MessageOrder::TagAdd("needs-action".parse().expect("a tag"));
     let tagged = counters.order(&sent.message, tag, stamp(2));
     let tagged = tagged.expect("an order").expect("an event");
-    let read = counters.order(&tagged.message, Order::Read, stamp(3));
+    let read = counters.order(&tagged.message, MessageOrder::Read, stamp(3));
     let read = read.expect("an order").expect("an event");
     let lines = [sent.line, tagged.line, read.line];
     for (number, line) in (1..).zip(&lines) {

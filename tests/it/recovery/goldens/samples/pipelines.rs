@@ -2,12 +2,12 @@
 
 use domain::effect::{Action, Effect, RepoAction};
 use domain::ids::{DeliveryId, PipelineId, StreamName};
-use domain::job::{Job, Origin, Phase};
+use domain::job::{Job, JobPhase, Origin};
 use domain::layer::Layer;
 use domain::pipeline::{
-    Agent, DOCTOR_CHECK, Exchange, FoundRequirement, Implement, Member, MemberState, MockTag, Part,
-    PartWork, Pipeline, PipelineAsk, PipelineRules, PipelineStep, Recipe, Requirement,
-    RequirementRef, RequirementState, SCOPE_CHECK, StepKind, StepState, TreeShas,
+    Agent, AgentState, DOCTOR_CHECK, Exchange, FoundRequirement, Implement, Member, MockTag,
+    PartWork, Pipeline, PipelineAsk, PipelinePart, PipelineRules, PipelineStep, Recipe,
+    Requirement, RequirementRef, RequirementState, SCOPE_CHECK, StepKind, StepState, TreeShas,
 };
 use domain::policy::Source;
 use domain::pull::{OwnCheck, OwnChecks, OwnOutcome, Pull};
@@ -171,15 +171,15 @@ fn stream() -> StreamName {
 
 fn members() -> Vec<Member> {
     let states = [
-        MemberState::Working,
-        MemberState::Merging,
-        MemberState::Merged,
-        MemberState::Nothing,
-        MemberState::Open,
-        MemberState::Failed {
+        AgentState::Working,
+        AgentState::Merging,
+        AgentState::Merged,
+        AgentState::Nothing,
+        AgentState::Open,
+        AgentState::Failed {
             reason: "it failed".to_owned(),
         },
-        MemberState::Refused {
+        AgentState::Refused {
             reason: "no prompt".to_owned(),
         },
     ];
@@ -341,7 +341,7 @@ fn recipes() -> [Recipe; 6] {
 }
 
 fn jobs(job: &Job) -> [Job; 3] {
-    let part = |pipeline, work| Some(Box::new(Part { pipeline, work }));
+    let part = |pipeline, work| Some(Box::new(PipelinePart { pipeline, work }));
     let agent = PartWork::Agent(Agent {
         layer: Layer::Planner,
         role: Some("qa".parse().expect("a role")),
@@ -358,7 +358,7 @@ fn jobs(job: &Job) -> [Job; 3] {
     let proposed = |pull, head| Job {
         part: part(None, proposal.clone()),
         origin: Origin::Proposed,
-        phase: Phase::Proposed {
+        phase: JobPhase::Proposed {
             since: AT,
             pull,
             head,

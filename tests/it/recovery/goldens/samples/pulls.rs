@@ -6,7 +6,7 @@ use domain::merge::{Judgement, MergeInput, MergeRefusals, MissingChecksCause, Re
 use domain::policy::MergeMethod;
 use domain::pull::{
     AcceptedHead, Alarm, Approval, Closing, GitHubApproval, HintState, MergeStyle, Pull, PullPhase,
-    Ready, RefusedMerge, Repairs, SeenHead, UnexpectedHead, UpdatedHead, Verdict,
+    PullVerdict, Ready, RefusedMerge, Repairs, SeenHead, UnexpectedHead, UpdatedHead,
 };
 use engine::keys;
 use engine::settings::{TrackedPull, UnreadPull};
@@ -16,7 +16,7 @@ use super::{AT, Samples, base, causes, job_id, pull_ref, session_id, sha};
 pub(super) fn put(samples: &mut Samples) {
     let phases = phases().into_iter().map(bare);
     let judged = judgements().into_iter().map(|judgement| Pull {
-        verdict: Some(Verdict {
+        verdict: Some(PullVerdict {
             at: AT,
             sha: sha('a'),
             judgement,

@@ -14,9 +14,9 @@ use domain::ids::{EffectId, RepoId};
 use domain::policy::{MergeMethod, MergePolicy, PlanApproval, Policy, Source, Timing};
 use domain::pull::Lane;
 use domain::redelivery::{
-    DeliveryId, FailedDelivery, HookId, Log, LogPosition, LogStatus, RedeliveryState,
+    DeliveryId, FailedDelivery, HookId, LogPosition, LogStatus, RedeliveryState, WebhookLog,
 };
-use domain::token::{Scope, Token};
+use domain::token::{Rights, Scope, Token};
 use domain::wake::{Channel, Notify};
 use domain::webhook_activity::WebhookActivity;
 use engine::import::Importing;
@@ -120,7 +120,7 @@ fn tokens() -> [Token; 4] {
     let random = [7; 32];
     let token = |name: &str, scope| {
         let name = name.parse().expect("a name");
-        Token::new(name, (scope, None).into(), (AT, None), random).0
+        Token::new(name, Rights::new(scope, None), AT, None, random).0
     };
     let expires_at = Some(AT);
     let read = Token {
@@ -340,7 +340,7 @@ fn put_hooks(samples: &mut Samples) {
         LogStatus::Forbidden { since: AT },
         LogStatus::Unread { since: AT },
     ];
-    let of_app = RedeliveryState::new(Log::App);
+    let of_app = RedeliveryState::new(WebhookLog::App);
     samples.put(keys::hook_log(&of_app.log), &of_app);
     for standing in standings {
         let repair = RedeliveryState {
@@ -356,7 +356,7 @@ fn put_hooks(samples: &mut Samples) {
             left: 1,
             asked: 3,
             given_up: 2,
-            ..RedeliveryState::new(Log::Repo(pull_ref().repo))
+            ..RedeliveryState::new(WebhookLog::Repo(pull_ref().repo))
         };
         samples.put(keys::hook_log(&repair.log), &repair);
     }

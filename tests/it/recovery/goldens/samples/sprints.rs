@@ -2,11 +2,11 @@
 
 use domain::effect::{Action, Effect, RepoAction};
 use domain::ids::{PersonaName, SprintNumber};
-use domain::job::{Job, Origin, Phase};
-use domain::pipeline::{Part, PartWork, SprintPart};
+use domain::job::{Job, JobPhase, Origin};
+use domain::pipeline::{PartWork, PipelinePart, SprintPart};
 use domain::sprint::{
-    Against, Clash, MemberState, NewSprint, Offer, Outbox, Refusal, Report, Sprint, SprintState,
-    Verdict, Way, Woven, start,
+    Against, Clash, MemberState, NewSprint, Offer, Outbox, Report, Sprint, SprintState, Way,
+    WeaveConflict, WeaveVerdict, Woven, start,
 };
 use engine::keys;
 use engine::readings::ReadPersonas;
@@ -77,23 +77,23 @@ fn woven() -> Woven {
 }
 
 fn report() -> Report {
-    let out = |against| Verdict::Out {
+    let out = |against| WeaveVerdict::Out {
         head: sha('c'),
         against,
         clashes: vec![clash()],
         others: 2,
     };
     let verdicts = [
-        Verdict::In {
+        WeaveVerdict::In {
             head: sha('b'),
             way: Way::Taken,
             files: 3,
         },
         out(Against::Members(vec![101])),
         out(Against::StaleBase),
-        Verdict::Moved,
-        Verdict::Nothing,
-        Verdict::Skipped {
+        WeaveVerdict::Moved,
+        WeaveVerdict::Nothing,
+        WeaveVerdict::Skipped {
             reason: "it is a draft".to_owned(),
         },
     ];
@@ -178,7 +178,7 @@ fn sprints() -> Vec<Sprint> {
     full.conflicts = 1;
     full.collected = Some(Outbox::Head { head: sha('c') });
     full.unreadable = true;
-    full.refusal = Some(Refusal {
+    full.refusal = Some(WeaveConflict {
         weave: 1,
         head: sha('c'),
         against: Against::Members(vec![101]),
@@ -230,7 +230,7 @@ fn jobs(job: &Job) -> [Job; 2] {
             sprint: number(),
             persona,
         };
-        Some(Box::new(Part {
+        Some(Box::new(PipelinePart {
             pipeline: None,
             work: PartWork::Sprint(part),
         }))
@@ -241,7 +241,7 @@ fn jobs(job: &Job) -> [Job; 2] {
     };
     let integration = Job {
         origin: Origin::Proposed,
-        phase: Phase::Proposed {
+        phase: JobPhase::Proposed {
             since: AT,
             pull: Some(pull_ref()),
             head: Some(sha('d')),

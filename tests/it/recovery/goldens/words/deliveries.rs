@@ -1,6 +1,6 @@
 //! The words of the variants in a stored delivery.
 
-use domain::delivery::{Delivery, JobGlimpse, PhaseRun, Rules, Run, Work as SeenWork};
+use domain::delivery::{Delivery, JobGlimpse, PhaseRun, Rules, Run, SessionWork};
 
 use super::Words;
 
@@ -77,7 +77,7 @@ fn of_span(span: &PhaseRun) -> Vec<&'static str> {
 
 fn of_job(job: &JobGlimpse) -> Vec<&'static str> {
     let mut words = vec![Words::word(&job.work)];
-    if let SeenWork::Ended(end) = &job.work {
+    if let SessionWork::Ended(end) = &job.work {
         words.push(Words::word(end));
     }
     words

@@ -7,7 +7,7 @@ use domain::effect::{Effect, EffectFinding};
 use domain::failure::{CallEffect, Failure, FailureClass};
 use domain::governor::Slots;
 use domain::ids::JobId;
-use domain::job::{self, Job, Phase};
+use domain::job::{self, Job, JobPhase};
 use domain::outgoing_text;
 use domain::policy::{PlanApproval, Source};
 use jiff::Timestamp;
@@ -33,7 +33,7 @@ impl Dispatcher {
     ) -> Result<Option<String>, Error> {
         let found = self.backend.store.job(job).await?;
         let wanted = found.is_some_and(|found| {
-            found.value.attempt == attempt && matches!(found.value.phase, Phase::Creating { .. })
+            found.value.attempt == attempt && matches!(found.value.phase, JobPhase::Creating { .. })
         });
         Ok((!wanted).then(|| "the job no longer waits for this session".to_owned()))
     }
@@ -170,7 +170,7 @@ impl Dispatcher {
                     unit.put_ahead(keys::session(&view.id), id, None, IndexEntry::default());
                 }
                 self.wake_up(unit, id, &found.value.account).await?;
-                if matches!(found.value.phase, Phase::Creating { .. }) {
+                if matches!(found.value.phase, JobPhase::Creating { .. }) {
                     unit.ends_create(&found.value.account);
                 } else {
                     // The job does not record that its session was created.

@@ -1,7 +1,7 @@
 //! Samples of what deliveries see of others and do to others.
 
 use domain::delivery::{
-    Checks, IssueRef, JobEnd, JobGlimpse, Phase, PullEnd, PullGlimpse, Seen, Work as SeenWork,
+    Checks, IssueRef, JobEnd, JobGlimpse, Phase, PullEnd, PullGlimpse, Seen, SessionWork,
 };
 use domain::effect::{Action, Effect, TrackerAction};
 use domain::event::{DeliveryAsk, Event, EventContext, Occurrence};
@@ -144,7 +144,7 @@ fn ends() -> [Option<PullEnd>; 3] {
     [None, Some(merged), Some(closed)]
 }
 
-fn works_of_jobs() -> Vec<SeenWork> {
+fn works_of_jobs() -> Vec<SessionWork> {
     let ends = [
         JobEnd::Merged,
         JobEnd::PullClosed,
@@ -155,13 +155,13 @@ fn works_of_jobs() -> Vec<SeenWork> {
         JobEnd::Canceled("kim".to_owned()),
     ];
     let mut all = vec![
-        SeenWork::Waiting,
-        SeenWork::Working,
-        SeenWork::Asking,
-        SeenWork::Planned(plan().id),
-        SeenWork::Resting(Some(AT)),
-        SeenWork::Resting(None),
+        SessionWork::Waiting,
+        SessionWork::Working,
+        SessionWork::Asking,
+        SessionWork::Planned(plan().id),
+        SessionWork::Resting(Some(AT)),
+        SessionWork::Resting(None),
     ];
-    all.extend(ends.map(SeenWork::Ended));
+    all.extend(ends.map(SessionWork::Ended));
     all
 }

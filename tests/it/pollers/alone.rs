@@ -1,6 +1,6 @@
 //! A poller that ticks alone: its cache, and the rows that it moves.
 
-use domain::job::Phase;
+use domain::job::JobPhase;
 
 use super::rows::Rows;
 use super::*;

@@ -5,8 +5,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use client::wire::{
     ApproveDelivery, CancelDelivery, DeliveryView, DeliveryWhy, EditDelivery, JobView,
-    MergeRequest, PartRequest, PlanRequest, Message, RejectDelivery, RetryDelivery,
-    SplitRequest, StartDelivery, VerdictRequest, Why,
+    MergeRequest, Message, PartRequest, PlanRequest, RejectDelivery, RetryDelivery, SplitRequest,
+    StartDelivery, VerdictRequest, Why,
 };
 use dashboard::{Delivery, Frame, Page};
 use domain::delivery::{Verdict, typed_parts};

@@ -4,8 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::history;
 use super::{
-    Delivery, JobEnd, JobGlimpse, Mode, Performer, Phase, PlanBy, ProviderReport,
-    ReviewBy, RunResult, RunStatus, SessionWork, TaskMessage,
+    Delivery, JobEnd, JobGlimpse, Mode, Performer, Phase, PlanBy, ProviderReport, ReviewBy,
+    RunResult, RunStatus, SessionWork, TaskMessage,
 };
 use crate::when::plus;
 

@@ -6,7 +6,7 @@ use super::announcement_counters::AnnouncementCounters;
 use super::due::looked_at;
 use super::observe::newest_pull;
 use super::watch::{Announced, Attention, SessionLog, Watch};
-use super::{EndReason, Ending, Job, Origin, JobPhase};
+use super::{EndReason, Ending, Job, JobPhase, Origin};
 use crate::effect::{Action, JulesAction, exponential_backoff};
 use crate::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
 use crate::failure::{Failure, FailureClass};

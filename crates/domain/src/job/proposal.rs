@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{EndReason, Ending, Job, NewJob, Origin, JobPhase, create, deadline};
+use super::{EndReason, Ending, Job, JobPhase, NewJob, Origin, create, deadline};
 use crate::effect::{Action, PullAction, RepoAction};
 use crate::facts::PullState;
 use crate::failure::Failure;

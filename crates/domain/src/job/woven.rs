@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::observe::end;
-use super::{EndReason, Job, NewJob, Origin, JobPhase, Watch, create, deadline};
+use super::{EndReason, Job, JobPhase, NewJob, Origin, Watch, create, deadline};
 use crate::effect::{Action, JulesAction, PullAction, RepoAction};
 use crate::ids::{CommitSha, PullRef, SprintNumber};
 use crate::policy::Timing;

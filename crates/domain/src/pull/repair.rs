@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::alarm::{about, raise};
-use super::{ANNOUNCED_HEADS_MAX, Pull, PullContext, SeenHead, PullVerdict};
+use super::{ANNOUNCED_HEADS_MAX, Pull, PullContext, PullVerdict, SeenHead};
 use crate::effect::{Action, JulesAction, PullAction};
 use crate::event::{ErrorCause, Occurrence};
 use crate::facts::{CheckOutcome, PullFacts};

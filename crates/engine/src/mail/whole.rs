@@ -6,7 +6,7 @@ use domain::fence::encoded_len;
 use domain::ids::RepoName;
 use domain::mail::{
     self, Counters, FaultKind, LINE_BYTES_MAX, Log, LogFault, MailImported, MailVerified,
-    PERSONAS_MAX, Page,
+    PERSONAS_MAX, Page, ReceivedMessage,
 };
 use domain::policy::Source;
 use domain::refusal::NotNow;

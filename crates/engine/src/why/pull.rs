@@ -206,7 +206,7 @@ pub(crate) fn reasons(
     gate: Option<Gate>,
     is_paused: bool,
     now: Timestamp,
-) -> Vec<delivery::Reason> {
+) -> Vec<delivery::DeliveryReason> {
     let said = said(tracked, part, gate, is_paused, now).into_iter();
     said.map(|(reason, _)| reason).collect()
 }
@@ -235,13 +235,13 @@ fn said(
 }
 
 /// Why a pull request is not read, until it is tried again.
-fn unread(tracked: &TrackedPull, now: Timestamp) -> Option<delivery::Reason> {
+fn unread(tracked: &TrackedPull, now: Timestamp) -> Option<delivery::DeliveryReason> {
     let unread = tracked.unread.as_ref()?;
     if tracked.pull.is_settled() || unread.again_at <= now {
         return None;
     }
     let (why, until) = (&unread.why, unread.again_at);
-    Some(delivery::Reason {
+    Some(delivery::DeliveryReason {
         code: match unread.class {
             FailureClass::Throttled => "read_throttled",
             FailureClass::Unauthorized

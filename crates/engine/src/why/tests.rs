@@ -6,9 +6,9 @@ use domain::failure::FailureClass;
 use domain::ids::JobId;
 use domain::job::{WaitParty, WaitReason, WaitsFor};
 use domain::merge::{Gate, Judgement, MergeRefusals, Reason};
-use domain::pipeline::{Part, PartWork};
+use domain::pipeline::{PartWork, PipelinePart};
 use domain::policy::MergeMethod;
-use domain::pull::{Alarm, OwnCheck, OwnChecks, OwnOutcome, RefusedMerge, Verdict, track};
+use domain::pull::{Alarm, OwnCheck, OwnChecks, OwnOutcome, PullVerdict, RefusedMerge, track};
 
 use super::*;
 use crate::settings::{TrackedPull, UnreadPull};

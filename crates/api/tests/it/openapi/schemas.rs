@@ -7,7 +7,7 @@ use client::wire::{
     EditDelivery, EditSource, EffectView, EventPage, Events, ExecuteDelivery, Extend, Extended,
     FixDelivery, GiveBack, GivenBack, Health, ImportMail, IntakeResult, IntegrateSprint, JobView,
     Jobs, MailImported, MailLog, MailMessage, MailRebuilt, MailSealed, MailSent, MailStats,
-    MailVerified, Mailbox, MarkMail, MergeRequest, Merged, Messages, OrderSprint, Pending,
+    MailVerified, Mailbox, MarkMail, MergeRequest, Merged, Message, Messages, OrderSprint, Pending,
     PipelineView, PipelineWhy, Pipelines, PlanRequest, Problem, Pulls, PushTaken, PushedSession,
     RegisterRequest, Registered, RejectDelivery, RequirementView, Requirements, RetryDelivery,
     RetryRequest, SendMail, SourceRemoved, SourceView, Sources, SplitRequest, SprintPlanView,

@@ -607,12 +607,12 @@ fn a_deployment_whose_end_is_never_reported_fails_in_time() {
         let by = plus(deploying_since(&world.delivery), DEPLOYED_WITHIN);
         let why = |world: &World| reasons(&world.delivery, None).remove(0);
         assert!(why(&world).sentence.contains(&by.to_string()));
-        let report = Input::Provider(Phase::Deploy, report);
+        let report = DeliveryInput::Provider(Phase::Deploy, report);
         world.second = by.as_second() - at(0).as_second() - 2;
         let open = world.take(&report).unwrap();
         assert_ne!(open, "deploy/failed", "there is a second left");
         // What was not read yet may be its end.
-        assert_eq!(world.take(&Input::Deadline).unwrap(), open);
+        assert_eq!(world.take(&DeliveryInput::Deadline).unwrap(), open);
         assert_eq!(world.take(&report).unwrap(), "deploy/failed");
         let run = world.delivery.runs.last().unwrap();
         assert_eq!(run.status, RunResult::Failed);

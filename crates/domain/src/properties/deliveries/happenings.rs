@@ -36,7 +36,7 @@ fn actor() -> impl Strategy<Value = Actor> {
 
 fn act() -> impl Strategy<Value = Act> {
     let feedback = prop_oneof![3 => Just(Some("Test it".to_owned())), 1 => Just(None)];
-    let verdicts = proptest::sample::select(vec![Judged::Pass, Judged::NotPass]);
+    let verdicts = proptest::sample::select(vec![Verdict::Pass, Verdict::NotPass]);
     let review = (verdicts, commit(), feedback).prop_map(|(verdict, head, feedback)| {
         Act::Verdict(ReviewResult {
             verdict,
@@ -192,7 +192,7 @@ pub(super) fn happening() -> impl Strategy<Value = DeliveryHappening> {
 pub(super) fn after_the_last_round() -> impl Strategy<Value = DeliveryHappening> {
     let not_pass = proptest::sample::select(vec!['a', 'b']).prop_map(|head| {
         Act::Verdict(ReviewResult {
-            verdict: Judged::NotPass,
+            verdict: Verdict::NotPass,
             head: sha(head),
             summary: None,
             feedback: Some("Test it".to_owned()),

@@ -50,10 +50,9 @@ impl Dispatcher {
                 ..
             } => {
                 let found = self.backend.store.pull(pull).await?;
-                let result = (context.as_str(), *outcome);
                 let holds = found.is_some_and(|found| {
                     let checks = found.value.pull.own_checks.as_deref();
-                    checks.is_some_and(|it| it.shows((sha, rules), result))
+                    checks.is_some_and(|it| it.shows(sha, rules, context, *outcome))
                 });
                 Ok((!holds).then(|| "the check has another result by now".to_owned()))
             }

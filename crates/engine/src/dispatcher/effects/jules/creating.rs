@@ -181,8 +181,8 @@ impl Dispatcher {
                 match &owner {
                     // It was adopted when this job was over.
                     Some(other) if other != id => {
-                        let made = (&view.id, attempt);
-                        job::session_found(&found.value, made, Some(other), &source.timing)
+                        let timing = &source.timing;
+                        job::session_found(&found.value, &view.id, attempt, Some(other), timing)
                     }
                     Some(_) | None => job::created(&found.value, view, now, &source.timing),
                 }
@@ -245,8 +245,8 @@ impl Dispatcher {
         };
         let timing = &settled.source.timing;
         let owner = self.backend.store.job_of(&view.id).await?;
-        let made = (&view.id, attempt);
-        let step = job::session_found(&found.value, made, owner.as_ref(), timing);
+        let owner = owner.as_ref();
+        let step = job::session_found(&found.value, &view.id, attempt, owner, timing);
         self.backend.save_job(unit, Some(found), &step).await?;
         Ok(())
     }

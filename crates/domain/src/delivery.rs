@@ -60,7 +60,7 @@ pub use due::{LOOK_RUNNING, TELL_EVERY, due};
 pub use execution::{Execution, execution};
 pub use fault::{Failed, Fault, IssueTrouble};
 pub use gate::gate;
-pub use glimpse::{Checks, JobEnd, JobGlimpse, JobSight, PullEnd, PullGlimpse, SessionWork};
+pub use glimpse::{Checks, JobEnd, JobGlimpse, JobSight, PullEnd, PullGlimpse, Seen, SessionWork};
 pub use history::{PhaseRun, SPANS_MAX, deploy_failed_at, deploying_again_since, deploying_since};
 pub use input::{
     Act, ChildState, Command, CommandKind, DeliveryInput, Edit, IssueSight, IssueState,
@@ -337,17 +337,6 @@ pub struct Approved {
     /// How they want it merged.
     #[serde(default, skip_serializing_if = "MergeStyle::is_usual")]
     pub style: MergeStyle,
-}
-
-/// What was last seen of others.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seen {
-    /// The job.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub job: Option<JobGlimpse>,
-    /// The pull request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pull: Option<PullGlimpse>,
 }
 
 impl Delivery {

@@ -80,6 +80,7 @@ pub fn of_job(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) -
         seen: Seen {
             job: Some(seen),
             pull: glimpse,
+            dispatched_at: None,
         },
         told: None,
         trouble: None,

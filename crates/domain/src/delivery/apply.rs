@@ -58,6 +58,7 @@ pub fn apply(
         | DeliveryInput::Child(..)
         | DeliveryInput::Parts(_)
         | DeliveryInput::AskedFor(_)
+        | DeliveryInput::Dispatched(_)
         | DeliveryInput::Provider(..)
         | DeliveryInput::Cancelled(_)
         | DeliveryInput::Deadline => {

@@ -16,6 +16,20 @@ use crate::merge::{LastingReason, SessionStatus};
 use crate::policy::Timing;
 use crate::pull::{Pull, PullPhase};
 
+/// What was last seen of others, and of what was started for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    /// The job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<JobGlimpse>,
+    /// The pull request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull: Option<PullGlimpse>,
+    /// When the workflow that deploys it was last started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dispatched_at: Option<Timestamp>,
+}
+
 /// What can be seen of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobGlimpse {

@@ -30,6 +30,8 @@ pub enum DeliveryInput {
     Parts(PartsSight),
     /// What it needs next was asked for, and refused for a reason, if there is one.
     AskedFor(Option<String>),
+    /// The workflow that deploys it was started at a time.
+    Dispatched(Timestamp),
     /// Whatever deploys or observes it was asked.
     Provider(Phase, ProviderReport),
     /// Its parent delivery was cancelled.

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::history;
 use super::{
-    Delivery, JobEnd, JobGlimpse, Mode, Performer, Phase, PlanBy, ProviderReport, ReviewBy,
+    Delivery, Deploy, JobEnd, JobGlimpse, Mode, Performer, Phase, PlanBy, ProviderReport, ReviewBy,
     RunResult, RunStatus, SessionWork, TaskMessage,
 };
 use crate::when::plus;
@@ -95,7 +95,23 @@ pub(super) fn deployed_due(delivery: &Delivery) -> Option<Timestamp> {
         RunStatus::Pending | RunStatus::Running => delivery.phase == Phase::Deploy,
         RunStatus::Succeeded | RunStatus::Failed | RunStatus::Blocked => false,
     };
-    is_awaited.then(|| plus(history::deploying_since(delivery), DEPLOYED_WITHIN))
+    let from = deployed_from(delivery).filter(|_| is_awaited);
+    from.map(|from| plus(from, DEPLOYED_WITHIN))
+}
+
+/// Since when its deployment takes time. Whatever holds the start of a workflow back, such as a pause, takes none of it.
+fn deployed_from(delivery: &Delivery) -> Option<Timestamp> {
+    let since = history::deploying_since(delivery);
+    match delivery.rules.deploy {
+        Deploy::None | Deploy::Deployment { .. } => Some(since),
+        Deploy::Workflow { .. } => {
+            // What was started before a retry is not what is awaited.
+            let dispatched = delivery.seen.dispatched_at.filter(|at| *at >= since);
+            // A run that a person started counts from when it was seen.
+            let is_running = delivery.run_status == RunStatus::Running;
+            dispatched.or_else(|| is_running.then(|| history::since(delivery)))
+        }
+    }
 }
 
 /// What was reported, while there is time: a deployment without an end counts as a bad one then.

@@ -29,6 +29,7 @@ pub(super) fn see(moving: &mut Moving<'_>, input: &DeliveryInput) {
         DeliveryInput::Issue(sight) => issue(moving, sight),
         DeliveryInput::Child(id, state) => child(moving, id, *state),
         DeliveryInput::Review(sight) => reviewer(moving, sight),
+        DeliveryInput::Dispatched(at) => moving.delivery.seen.dispatched_at = Some(*at),
         DeliveryInput::Command(_) | DeliveryInput::Provider(..) | DeliveryInput::Parts(_) => {}
         DeliveryInput::AskedFor(_) => {}
         DeliveryInput::Cancelled(_) | DeliveryInput::Deadline => {}
@@ -61,7 +62,8 @@ pub(super) fn decide(moving: &mut Moving<'_>, input: &DeliveryInput) {
             };
             moving.close(how, by);
         }
-        DeliveryInput::Child(..) | DeliveryInput::Command(_) | DeliveryInput::Deadline => {}
+        DeliveryInput::Child(..) | DeliveryInput::Command(_) => {}
+        DeliveryInput::Dispatched(_) | DeliveryInput::Deadline => {}
     }
 }
 

@@ -176,6 +176,26 @@ async fn a_deployment_that_was_cancelled_during_a_pause_is_not_dispatched() {
     }
 }
 
+/// What a pause held is dispatched after it, however long it was.
+#[tokio::test]
+async fn a_pause_takes_none_of_the_time_of_a_deployment() {
+    let world = deploying(Checkpoints::at(&[Phase::Implement]).expect("checkpoints")).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "implement/succeeded").await;
+    world.pause(true).await;
+    merge_now(&world, number).await;
+    until(&world, number, "deploy/pending").await;
+    world.pass(deliveries::DEPLOYED_WITHIN + hour(1)).await;
+    assert_eq!(place(&world, number).await, "deploy/pending");
+    assert_eq!(world.sandbox.counters().dispatches, 0);
+    world.pause(false).await;
+    world.backend.go_on(None).await.expect("a queue");
+    until(&world, number, "deploy/running").await;
+    end_runs(&world, Conclusion::Success);
+    until(&world, number, "close/succeeded").await;
+    assert_eq!(world.sandbox.counters().dispatches, 1);
+}
+
 #[tokio::test]
 async fn a_workflow_that_cannot_be_dispatched_fails_its_phase() {
     let world = deploying(Checkpoints::none()).await;

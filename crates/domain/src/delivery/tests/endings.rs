@@ -629,6 +629,54 @@ fn a_deployment_whose_end_is_never_reported_fails_in_time() {
     }
 }
 
+/// Whatever holds the start of a workflow back takes none of the time that its run has.
+#[test]
+fn a_workflow_that_was_not_started_is_not_late() {
+    let awaits = || {
+        let mut world = World::in_review(Rules {
+            deploy: "workflow:deploy.yml@main".parse().unwrap(),
+            ..rules(&[], "deploy", ReviewBy::Nobody)
+        });
+        assert_eq!(world.reads(merged(Some("eve"))), "deploy/pending");
+        world
+    };
+    let fails_at = |world: &World| {
+        let why = reasons(&world.delivery, None).remove(0).sentence;
+        let (_, at) = why.split_once("fails at ")?;
+        at.split(' ').next()?.parse::<Timestamp>().ok()
+    };
+    let says = |report| DeliveryInput::Provider(Phase::Deploy, report);
+    let nothing = says(ProviderReport::Nothing);
+    let held = 2 * DEPLOYED_WITHIN.as_secs();
+
+    let mut world = awaits();
+    world.second += held;
+    assert_eq!(world.take(&nothing).unwrap(), "deploy/pending");
+    assert_eq!(fails_at(&world), None);
+    let started = DeliveryInput::Dispatched(at(world.second));
+    let by = plus(at(world.second), DEPLOYED_WITHIN);
+    assert_eq!(world.take(&started).unwrap(), "deploy/pending");
+    assert_eq!(fails_at(&world), Some(by));
+    world.second += DEPLOYED_WITHIN.as_secs() - 3;
+    assert_eq!(world.take(&nothing).unwrap(), "deploy/pending");
+    assert_eq!(world.take(&nothing).unwrap(), "deploy/failed");
+    // A retry waits for a start of its own.
+    assert_eq!(world.kim(Act::Retry { reason: None }), "deploy/pending");
+    world.second += held;
+    assert_eq!(world.take(&nothing).unwrap(), "deploy/pending");
+    assert_eq!(fails_at(&world), None);
+
+    // A person started a run in the meantime.
+    let (mut world, running) = (awaits(), says(ProviderReport::Running));
+    world.second += held;
+    assert_eq!(world.take(&running).unwrap(), "deploy/running");
+    let by = plus(at(world.second), DEPLOYED_WITHIN);
+    assert_eq!(fails_at(&world), Some(by));
+    world.second += DEPLOYED_WITHIN.as_secs() - 2;
+    assert_eq!(world.take(&running).unwrap(), "deploy/running");
+    assert_eq!(world.take(&running).unwrap(), "deploy/failed");
+}
+
 #[test]
 fn a_job_that_ended_is_waited_for_by_nobody_and_its_delivery_is() {
     let mut world = World::in_review(rules(&[Phase::Plan], "verify", ReviewBy::Nobody));

@@ -19,9 +19,24 @@ impl Dispatcher {
         delivery: &Delivery,
         phase: Phase,
     ) -> Result<bool, Error> {
-        if let Some(why) = self.undispatched(delivery, phase).await? {
-            let input = DeliveryInput::Provider(phase, ProviderReport::Bad(why));
-            return self.show_delivery(&delivery.id, &input).await;
+        match self.dispatch_state(delivery, phase).await? {
+            // No retry follows.
+            Some(EffectState::Failed { failure, .. }) => {
+                let report = ProviderReport::Bad(failure.to_string());
+                let input = DeliveryInput::Provider(phase, report);
+                return self.show_delivery(&delivery.id, &input).await;
+            }
+            Some(EffectState::Done { at }) if delivery.seen.dispatched_at != Some(at) => {
+                let input = DeliveryInput::Dispatched(at);
+                self.show_delivery(&delivery.id, &input).await?;
+            }
+            Some(
+                EffectState::Intent { .. }
+                | EffectState::Started { .. }
+                | EffectState::Unknown { .. }
+                | EffectState::Done { .. },
+            )
+            | None => {}
         }
         let asked = if phase == Phase::Observe {
             self.observed(delivery).await
@@ -38,12 +53,12 @@ impl Dispatcher {
             .await
     }
 
-    /// Why the workflow that deploys could not be started, once no retry follows.
-    async fn undispatched(
+    /// How far the start of the workflow is that deploys, while a run of it is awaited.
+    async fn dispatch_state(
         &self,
         delivery: &Delivery,
         phase: Phase,
-    ) -> Result<Option<String>, Error> {
+    ) -> Result<Option<EffectState>, Error> {
         let Deploy::Workflow { file, branch } = &delivery.rules.deploy else {
             return Ok(None);
         };
@@ -53,13 +68,7 @@ impl Dispatcher {
         let action = dispatch(delivery, file, branch, &delivery::cause(delivery));
         let (pk, id) = (keys::delivery_pk(&delivery.id), Backend::effect_id(&action));
         let found = self.backend.store.effect(&pk, &id).await?;
-        Ok(found.and_then(|found| match found.value.state {
-            EffectState::Failed { failure, .. } => Some(failure.to_string()),
-            EffectState::Intent { .. }
-            | EffectState::Started { .. }
-            | EffectState::Unknown { .. }
-            | EffectState::Done { .. } => None,
-        }))
+        Ok(found.map(|found| found.value.state))
     }
 
     /// Why a workflow is not started any more: its delivery was cancelled or tried again while that was held, and wants a

@@ -7,7 +7,7 @@ use domain::delivery::{
     self, Actor, Analysis, Approved, Asked, Child, ChildState, Closed, Delivery, DeliveryKind,
     DeliveryPlan, Failed, Fault, IssueRef, IssueTrouble, Mode, NewDelivery, Performer, Phase,
     PhaseRun, Ref, RefRole, RefType, Refusal, ReviewBy, Reviewing, Rules, Run, RunResult,
-    RunStatus, Task, TaskMessage, Told, TranscriptState, Verdict,
+    RunStatus, Seen, Task, TaskMessage, Told, TranscriptState, Verdict,
 };
 use domain::ids::{DeliveryId, RunId};
 use domain::intake::{Intake, LastReading, ReadingResult};
@@ -217,6 +217,10 @@ fn full() -> Delivery {
             }),
         },
         leftovers: vec![job_id()],
+        seen: Seen {
+            dispatched_at: Some(AT),
+            ..Seen::default()
+        },
         told: Some(Told {
             at: AT,
             cause: "0123456789abcdef".to_owned(),

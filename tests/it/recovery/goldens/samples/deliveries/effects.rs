@@ -103,11 +103,10 @@ pub(super) fn seen() -> impl Iterator<Item = Seen> {
             told_at: Some(AT),
             approved_elsewhere: true,
         }),
-        pull: None,
+        ..Seen::default()
     });
     let pulls = CHECKS.into_iter().zip(ends().into_iter().cycle());
     let pulls = pulls.map(|(checks, end)| Seen {
-        job: None,
         pull: Some(PullGlimpse {
             pull: pull_ref(),
             head: Some(sha('a')),
@@ -119,6 +118,7 @@ pub(super) fn seen() -> impl Iterator<Item = Seen> {
             closed_at: Some(AT),
             end,
         }),
+        ..Seen::default()
     });
     jobs.chain(pulls)
 }

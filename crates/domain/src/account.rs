@@ -148,9 +148,10 @@ impl Account {
         self.gap().is_some_and(|gap| gap <= self.pace.tick)
     }
 
-    /// Whether its daily budget makes its polls rarer than its tick.
-    pub fn is_slowed(&self, now: Timestamp) -> bool {
-        self.budget.gap(now) > self.pace.tick
+    /// Whether its daily budget put the next poll off: otherwise it would come at the tick, or when the account has rested.
+    pub fn is_slowed(&self) -> bool {
+        let decided = self.counters.last.map(|last| self.budget.gap(last));
+        !self.is_busy() && decided.is_some() && decided == self.gap()
     }
 
     /// What the last poll has decided to wait for the next one; none before the first.

@@ -246,8 +246,8 @@ fn requests_and_money_of_one_day_are_two_events() {
 }
 
 #[test]
-fn a_budget_that_runs_short_slows_the_polls() {
-    let is_slowed = |requests: u64| {
+fn a_budget_that_runs_short_slows_polls_that_would_come_sooner() {
+    let after_a_poll = |allowed: u32, requests: u64, activity| {
         let spent = Spent {
             day: day_of(at(0)),
             requests,
@@ -256,7 +256,7 @@ fn a_budget_that_runs_short_slows_the_polls() {
             told_money: false,
         };
         let budget = Budget {
-            requests_a_day: Some(100),
+            requests_a_day: Some(allowed),
             spent: Some(spent),
             ..Budget::default()
         };
@@ -264,9 +264,32 @@ fn a_budget_that_runs_short_slows_the_polls() {
             budget,
             ..account()
         };
-        account.is_slowed(at(0))
+        let poll = Poll::Answered {
+            list: ListWeight::default(),
+            reads: BTreeMap::new(),
+            activity,
+        };
+        polled(&account, &poll, at(0)).aggregate
     };
-    assert!(!account().is_slowed(at(0)));
-    assert!(!is_slowed(50));
-    assert!(is_slowed(51) && is_slowed(100));
+    let (active, resting) = (AccountActivity::Active, AccountActivity::Resting);
+    for (allowed, requests, activity, is_slowed) in [
+        (100, 50, active, false),
+        (100, 50, resting, false),
+        (100, 51, active, true),
+        (100, 51, resting, true),
+        (100, 100, active, true),
+        // What is left allows a poll every 14 s: longer than the tick, and shorter than a rest.
+        (10_000, 6_000, active, true),
+        (10_000, 6_000, resting, false),
+    ] {
+        let account = after_a_poll(allowed, requests, activity);
+        assert_eq!(account.is_slowed(), is_slowed, "{account:?}");
+    }
+    assert!(!account().is_slowed());
+    let next_poll = at(10);
+    let brought_forward = Account {
+        next_poll,
+        ..after_a_poll(100, 51, resting)
+    };
+    assert!(!brought_forward.is_slowed());
 }

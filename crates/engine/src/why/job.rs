@@ -21,7 +21,7 @@ impl Backend {
         let account = self.store.account(&job.account).await?;
         let source = self.store.source(&job.repo).await?.map(|found| found.value);
         match &account {
-            Some(account) => health(found, &account.value, self.now()),
+            Some(account) => health(found, &account.value),
             None => {
                 let name = &job.account;
                 found.because("no_account", format!("Account `{name}` is not there."));
@@ -153,10 +153,10 @@ impl Backend {
 }
 
 /// What keeps an account from being polled as often as usual, and until when.
-pub(super) fn health(found: &mut WhySubject, account: &Account, now: Timestamp) {
+pub(super) fn health(found: &mut WhySubject, account: &Account) {
     let (name, next) = (&account.name, account.next_poll);
     match &account.health {
-        Health::Working if account.is_slowed(now) => {
+        Health::Working if account.is_slowed() => {
             let sentence = format!(
                 "What the polls of account `{name}` may spend today runs short, so Jules is asked less often: next at {next}."
             );

@@ -138,10 +138,11 @@ fn is_unbegun(job: &Job) -> bool {
     }
 }
 
-/// The reason that matters of a job: what its pull request waits for comes last, and neither an agent that is not there nor a
-/// session that is done holds up anything.
+/// The reason that matters of a job: what its pull request waits for comes last, and neither an agent that is not there, nor a
+/// session that is done, nor polls that are rarer hold up anything.
 fn decisive<'a>(reasons: &[&'a Reasoned], has_pull: bool) -> Option<&'a Reasoned> {
-    let holds = |it: &&&Reasoned| !["no_agent", "resting"].contains(&it.code.as_str());
+    let holds_nothing = ["no_agent", "resting", "polls_slowed"];
+    let holds = |it: &&&Reasoned| !holds_nothing.contains(&it.code.as_str());
     let mut holding = reasons.iter().filter(holds);
     let found = match has_pull {
         true => holding.next_back(),
@@ -281,6 +282,33 @@ mod tests {
             hindrance: None,
             note: String::new(),
         }
+    }
+
+    #[test]
+    fn what_holds_up_nothing_hides_no_reason_of_a_job() {
+        let decided = |codes: &[&str], has_pull| {
+            let reasons: Vec<Reasoned> =
+                codes.iter().map(|code| Reasoned::new(code, ".")).collect();
+            let reasons: Vec<&Reasoned> = reasons.iter().collect();
+            decisive(&reasons, has_pull).map(|it| it.code.clone())
+        };
+        for (codes, has_pull, code) in [
+            (
+                vec!["polls_slowed", "question_open"],
+                false,
+                "question_open",
+            ),
+            (vec!["polls_slowed", "resting", "red"], true, "red"),
+            (vec!["throttled", "question_open"], false, "throttled"),
+            (vec!["polls_slowed"], false, "polls_slowed"),
+        ] {
+            assert_eq!(
+                decided(&codes, has_pull).as_deref(),
+                Some(code),
+                "{codes:?}"
+            );
+        }
+        assert_eq!(decided(&[], false), None);
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl Backend {
         if !sprint.is_over() {
             self.switches(&mut found, &sprint.repo).await?;
             if let Some(account) = self.store.account(&sprint.account).await? {
-                health(&mut found, &account.value, self.now());
+                health(&mut found, &account.value);
             }
         }
         found.because(sprint.state.word(), sentence(&sprint));

@@ -125,6 +125,26 @@ fn midnight(world: &World) -> jiff::Timestamp {
     day_of(world.clock.now()) + hour(24)
 }
 
+/// Without a limit of money no usage is read, so what is stored of it ends no poll.
+#[tokio::test]
+async fn usage_that_cannot_be_read_ends_no_poll_without_a_limit() {
+    let (world, _) = working_for(hour(1)).await;
+    let swept = async || {
+        let found = world.backend.store.account(&name()).await.expect("a store");
+        let counters = found.expect("an account").value.counters;
+        counters.linked.expect("a mark")
+    };
+    let mut unit = world.backend.unit();
+    let unreadable = "none";
+    let key = keys::usage("poller");
+    unit.put(key, &unreadable, None, IndexEntry::default());
+    world.backend.commit(unit).await.expect("a record");
+    let before = swept().await;
+    // The stored costs would be read every five minutes.
+    world.pass(MINUTE * 12).await;
+    assert!(swept().await > before);
+}
+
 #[tokio::test]
 async fn when_the_money_is_spent_jules_is_asked_every_quarter_of_an_hour() {
     let (world, _) = working_for(hour(30)).await;

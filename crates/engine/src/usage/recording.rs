@@ -90,8 +90,12 @@ impl Backend {
         })
     }
 
-    /// Until when spending that can wait stops, because the day's money is spent; `None` while money is left.
+    /// Until when spending that can wait stops, because the day's money is spent; `None` while money is left. Without a limit no
+    /// usage is read.
     pub(crate) async fn exhausted_until(&self) -> Result<Option<Timestamp>, Error> {
+        if self.store.allowance().await?.value.dollars_a_day.is_none() {
+            return Ok(None);
+        }
         let is_over = self.spending().await?.is_over();
         Ok(is_over.then(|| day_of(self.now()) + DAY))
     }

@@ -104,8 +104,8 @@ impl Backend {
     async fn done_in(&self, partitions: &[String]) -> Result<Vec<Entry>, Error> {
         let mut entries = Vec::new();
         for pk in partitions {
-            let effects = self.store.effects(pk).await?;
-            entries.extend(effects.iter().map(|effect| of_effect(&effect.value)));
+            let (effects, now) = (self.store.effects(pk).await?, self.now());
+            entries.extend(effects.iter().map(|effect| of_effect(&effect.value, now)));
         }
         Ok(entries)
     }
@@ -211,7 +211,7 @@ fn of_wake(wake: &Wake) -> Entry {
     }
 }
 
-fn of_effect(effect: &Effect) -> Entry {
+fn of_effect(effect: &Effect, now: Timestamp) -> Entry {
     let (over_at, outcome) = match &effect.state {
         EffectState::Intent {
             attempt,
@@ -227,10 +227,13 @@ fn of_effect(effect: &Effect) -> Entry {
             at,
             attempt,
             failure,
-        } => match effect.postponed_to() {
-            Some(until) => (None, format!("postponed to {until}: {failure}")),
-            None => (Some(*at), format!("failed at attempt {attempt}: {failure}")),
-        },
+        } => {
+            // What is not begun anew by then, for example since a person merged, stays as it failed.
+            match effect.postponed_to().filter(|until| *until > now) {
+                Some(until) => (None, format!("postponed to {until}: {failure}")),
+                None => (Some(*at), format!("failed at attempt {attempt}: {failure}")),
+            }
+        }
     };
     Entry {
         at: effect.created_at,
@@ -239,5 +242,41 @@ fn of_effect(effect: &Effect) -> Entry {
         id: effect.id.to_string(),
         what: effect.action.to_string(),
         outcome,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::effect::{Action, PullAction};
+    use domain::failure::{Failure, FailureClass};
+    use jiff::SignedDuration;
+
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    #[test]
+    fn a_write_that_waited_for_its_turn_is_postponed_until_that_has_come() {
+        let wait = Some(SignedDuration::from_secs(5));
+        let pull = "Acme/Shop#7".parse().unwrap();
+        let action = Action::Pull(PullAction::ClosePull { pull });
+        let effect = Effect {
+            state: EffectState::Failed {
+                at: at(10),
+                attempt: 1,
+                failure: Failure::new(FailureClass::Throttled, "slow").after(wait),
+            },
+            ..Effect::new(action, at(0))
+        };
+        for (now, over_at, told) in [
+            (14, None, format!("postponed to {}: ", at(15))),
+            (15, Some(at(10)), "failed at attempt 1: ".to_owned()),
+        ] {
+            let entry = of_effect(&effect, at(now));
+            assert_eq!(entry.over_at, over_at);
+            assert!(entry.outcome.starts_with(&told), "{}", entry.outcome);
+        }
     }
 }

@@ -141,7 +141,9 @@ fn the_board_says_whether_gaffer_only_observes() {
 pub(crate) async fn fail_reading(backend: &Backend) {
     let repo: RepoName = REPO.parse().unwrap();
     let found = backend.store.get_or_initial::<Intake>(&repo).await.unwrap();
-    let next = found.value.failed("GitHub answers 502", backend.now(), None);
+    let next = found
+        .value
+        .failed("GitHub answers 502", backend.now(), None);
     let mut unit = backend.unit();
     unit.save(&repo, &next, Some(found.version));
     backend.commit(unit).await.unwrap();

@@ -91,7 +91,10 @@ fn a_plan_that_waits_is_shown_and_told_as_its_job_tells_it() {
         assert_eq!(shown(&job, None), "plan/blocked");
         let delivery = of_job(&job, None, &Timing::default(), at(10));
         let (code, sentence) = job::plan_open(at(6));
-        assert_eq!(reasons(&delivery, None), [DeliveryReason { code, sentence }]);
+        assert_eq!(
+            reasons(&delivery, None),
+            [DeliveryReason { code, sentence }]
+        );
         let content = delivery.plan.as_ref().map(|plan| plan.content.as_str());
         assert_eq!(content, plan.as_ref().map(|_| "1. Look\nAt the cart"));
         // What is shown is what an approval is about.

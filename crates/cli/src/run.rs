@@ -156,7 +156,7 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
         Command::Resume(args) => switch::resume(args, &here()?).await?,
         Command::Status => return switch::status(&here()?, json).await,
         Command::Top(args) => return Box::pin(top::run(args, &here()?, json)).await,
-        Command::Logs(args) => logs::run(args, &here()?).await?,
+        Command::Logs(args) => Box::pin(logs::run(args, &here()?)).await?,
         Command::Cost(args) => cost::run(args, &here()?).await?,
         Command::Dlq(args) => dlq::run(args, &here()?).await?,
     };

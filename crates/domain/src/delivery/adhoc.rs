@@ -21,8 +21,7 @@ pub fn of_job(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) -
     let pull = pull.filter(|pull| job.pull() == Some(&pull.pull));
     let glimpse = pull.map(PullGlimpse::of_pull);
     let waits = job::waits_for(job, pull, None);
-    let is_plan_open = waits.what == WaitReason::Plan;
-    let (phase, run_status, error) = place(&seen, is_plan_open, glimpse.as_ref());
+    let (phase, run_status, error) = place(&seen, waits.what, glimpse.as_ref());
     let since = since(job, pull, waits.since);
     let plan = job::plan_to_approve(job).map(|(plan, at)| DeliveryPlan::of_steps(plan, at));
     let closed = (phase == Phase::Close).then_some(Closed::Finished);
@@ -63,11 +62,7 @@ pub fn of_job(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) -
         version: 0,
         created_at: job.created_at,
         updated_at: since,
-        rules: Rules {
-            endpoint: Endpoint::VERIFY,
-            checkpoints: Checkpoints::none(),
-            ..Rules::default()
-        },
+        rules: rules(),
         started: true,
         task: Task {
             job: Some(job.id.clone()),
@@ -97,6 +92,15 @@ impl Delivery {
     }
 }
 
+/// The rules of a delivery that ends with its pull request and waits for nobody.
+fn rules() -> Rules {
+    Rules {
+        endpoint: Endpoint::VERIFY,
+        checkpoints: Checkpoints::none(),
+        ..Rules::default()
+    }
+}
+
 fn references(job: &Job) -> Vec<Ref> {
     let mut all = vec![Ref {
         role: RefRole::Trigger,
@@ -122,7 +126,7 @@ fn since(job: &Job, pull: Option<&Pull>, waits: Option<Timestamp>) -> Timestamp 
 type Place = (Phase, RunStatus, Option<Failed>);
 
 /// Where a job is. What its session asks is told by the rule of the job that says who it waits for.
-fn place(job: &JobGlimpse, is_plan_open: bool, pull: Option<&PullGlimpse>) -> Place {
+fn place(job: &JobGlimpse, waits_for: WaitReason, pull: Option<&PullGlimpse>) -> Place {
     let failed = |phase, code, text: &str| {
         let text = text.to_owned();
         (phase, RunStatus::Failed, Some(Failed { code, text }))
@@ -135,7 +139,7 @@ fn place(job: &JobGlimpse, is_plan_open: bool, pull: Option<&PullGlimpse>) -> Pl
         }
         None => {}
     }
-    if is_plan_open {
+    if waits_for == WaitReason::Plan {
         return (Phase::Plan, RunStatus::Blocked, None);
     }
     match &job.work {

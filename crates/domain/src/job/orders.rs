@@ -250,8 +250,8 @@ pub fn approve(
     Ok(step)
 }
 
-/// A message or an approval failed for good: what it answered is open again, and whoever has the turn is told, once for each series of
-/// attempts.
+/// A message or an approval failed for good: what it answered is open again, and an event goes to the person or agent that has the turn,
+/// once for each series of attempts.
 pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestamp) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
     step.due = looked_at(job, &Timing::default());

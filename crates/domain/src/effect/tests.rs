@@ -4,7 +4,7 @@ use super::*;
 use crate::facts::Base;
 use crate::facts::fixture::{at, sha};
 use crate::failure::RETRY_AFTER_MAX;
-use crate::ids::JobId;
+use crate::ids::{JobId, SprintNumber};
 use crate::pipeline::{Recipe, RequirementRef};
 use crate::policy::MergeMethod;
 
@@ -80,6 +80,7 @@ fn all_actions() -> Vec<Action> {
     ]
     .into_iter()
     .chain(repo_actions())
+    .chain(tracker_actions())
     .collect()
 }
 
@@ -121,6 +122,38 @@ fn repo_actions() -> Vec<Action> {
             outcome: crate::pull::OwnOutcome::Failed,
             description: "1 error".to_owned(),
             rules: "base".to_owned(),
+        }),
+        Action::Repo(RepoAction::Weave {
+            job: job(),
+            repo: "Acme/Shop".parse().unwrap(),
+            sprint: SprintNumber::FIRST,
+            weave: 3,
+        }),
+        Action::Repo(RepoAction::Unlabel {
+            pull: "Acme/Shop#7".parse().unwrap(),
+            label: "ours".to_owned(),
+            weave: None,
+        }),
+    ]
+}
+
+/// One of each action on an issue, or on what deploys.
+fn tracker_actions() -> Vec<Action> {
+    let issue = || "Acme/Shop#8".parse().unwrap();
+    vec![
+        Action::Tracker(TrackerAction::Tell {
+            issue: issue(),
+            text: "It is merged".to_owned(),
+            cause: "c1".to_owned(),
+        }),
+        Action::Tracker(TrackerAction::CloseIssue { issue: issue() }),
+        Action::Tracker(TrackerAction::DispatchWorkflow {
+            repo: "Acme/Shop".parse().unwrap(),
+            file: "deploy.yml".to_owned(),
+            branch: "main".parse().unwrap(),
+            cause: "c1".to_owned(),
+            since: at(0),
+            merge: None,
         }),
     ]
 }
@@ -174,6 +207,11 @@ fn names_are_stable_and_ignore_what_does_not_make_another_wish() {
             "issue:proposal:abc123:00".to_owned(),
             format!("put-label:{}:bugs", job()),
             format!("status:{a}:jules/doctor:failed:base"),
+            format!("weave:{}:3", job()),
+            "unlabel:acme/shop#7:ours".to_owned(),
+            "tell:acme/shop#8:c1".to_owned(),
+            "close-issue:acme/shop#8".to_owned(),
+            "dispatch:acme/shop:deploy.yml:c1".to_owned(),
         ]
     );
     let id = Effect::new(merge(), at(0)).id;
@@ -269,7 +307,9 @@ fn the_unknown_is_read_no_sooner_than_the_world_can_show_it() {
     let waits: Vec<i64> = all_actions().iter().map(look_at).collect();
     assert_eq!(
         waits,
-        [180, 60, 60, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10]
+        [
+            180, 60, 60, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10
+        ]
     );
 }
 
@@ -522,7 +562,10 @@ fn what_names_a_head_or_sets_what_is_set_cannot_double() {
                 .to_owned()
         })
         .collect();
-    assert_eq!(doubling, ["create", "say", "approve", "comment"]);
+    assert_eq!(
+        doubling,
+        ["create", "say", "approve", "comment", "dispatch"]
+    );
 }
 
 #[test]

@@ -117,7 +117,9 @@ async fn mean(backend: &Backend, repo: &RepoName, id: RepoId) -> Result<()> {
     }
     let meant = |reach: &RepositoryAccess| Ok::<_, engine::backend::Error>((reach.meant(id), ()));
     backend.update_or_initial(repo, meant).await?;
-    Ok(backend.read_pulls_soon(repo).await?)
+    backend.read_pulls_soon(repo).await?;
+    // What was not written to the other one goes on.
+    Ok(backend.go_on(Some(repo)).await?)
 }
 
 async fn list(backend: &Backend) -> Result<Answer> {

@@ -73,6 +73,17 @@ impl Action {
         }
     }
 
+    /// Whether it names what it changes only by a number or a name, which another repository that took the name of the first may have,
+    /// too. The others name a commit or GitHub's own id, and GitHub refuses them there.
+    pub fn names_by_number(&self) -> bool {
+        match self {
+            Self::Jules(_) => false,
+            Self::Pull(action) => action.names_by_number(),
+            Self::Repo(action) => action.names_by_number(),
+            Self::Tracker(_) => true,
+        }
+    }
+
     /// Whether only a decision of its aggregate begins another attempt, never the effect itself: creates and merges, which their
     /// aggregates count.
     pub fn is_retried_by_decision(&self) -> bool {

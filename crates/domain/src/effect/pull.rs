@@ -145,6 +145,17 @@ impl PullAction {
         }
     }
 
+    /// Whether it names its pull request by its number alone.
+    pub(super) fn names_by_number(&self) -> bool {
+        match self {
+            Self::Comment { .. } | Self::Label { .. } | Self::ClosePull { .. } => true,
+            Self::Merge { .. }
+            | Self::MarkReady { .. }
+            | Self::UpdateBranch { .. }
+            | Self::DeleteBranch { .. } => false,
+        }
+    }
+
     /// Its name in lists of effects and in answers.
     pub fn word(&self) -> &'static str {
         match self {

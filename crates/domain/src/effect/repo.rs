@@ -118,6 +118,14 @@ pub(super) fn of_weave(weave: Option<u32>) -> String {
 }
 
 impl RepoAction {
+    /// Whether it names neither a commit nor anything else that only one repository has.
+    pub(super) fn names_by_number(&self) -> bool {
+        match self {
+            Self::OpenIssue { .. } | Self::PutLabel { .. } | Self::Unlabel { .. } => true,
+            Self::Propose { .. } | Self::Status { .. } | Self::Weave { .. } => false,
+        }
+    }
+
     /// Its name in lists of effects and in answers.
     pub fn word(&self) -> &'static str {
         match self {

@@ -548,23 +548,36 @@ fn after_a_gap_only_the_world_tells_what_became_of_whatever_was_not_over() {
     );
 }
 
+/// The first words of the actions of which this holds.
+fn words_of(holds: impl Fn(&Action) -> bool) -> Vec<String> {
+    let found = all_actions().into_iter().filter(|action| holds(action));
+    let word = |action: Action| action.to_string().split(':').next().map(str::to_owned);
+    found.filter_map(word).collect()
+}
+
 #[test]
 fn what_names_a_head_or_sets_what_is_set_cannot_double() {
-    let doubling: Vec<String> = all_actions()
-        .iter()
-        .filter(|action| action.may_double())
-        .map(|action| {
-            action
-                .to_string()
-                .split(':')
-                .next()
-                .unwrap_or_default()
-                .to_owned()
-        })
-        .collect();
     assert_eq!(
-        doubling,
+        words_of(Action::may_double),
         ["create", "say", "approve", "comment", "dispatch"]
+    );
+}
+
+#[test]
+fn what_names_a_commit_goes_to_no_other_repository() {
+    assert_eq!(
+        words_of(Action::names_by_number),
+        [
+            "comment",
+            "label",
+            "close",
+            "issue",
+            "put-label",
+            "unlabel",
+            "tell",
+            "close-issue",
+            "dispatch"
+        ]
     );
 }
 

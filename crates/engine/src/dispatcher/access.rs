@@ -69,6 +69,15 @@ impl Dispatcher {
         Ok(())
     }
 
+    /// Whether the name of a source leads to another repository now, or to none that can be read: what is written there by a number alone
+    /// waits.
+    pub(super) async fn is_astray(&self, source: &Source) -> Result<bool, Error> {
+        match self.repository_must_be_meant(source).await {
+            Err(Error::Outside(_)) => Ok(true),
+            read => read.map(|()| false),
+        }
+    }
+
     /// Records what a reading says, and refuses an answer of another repository: it is as if there had been none.
     async fn must_be_meant(
         &self,

@@ -157,6 +157,9 @@ impl Dispatcher {
         if self.waits_for_others(pk, &found.value.action).await? {
             return Ok(());
         }
+        if found.value.action.names_by_number() && self.is_astray(source).await? {
+            return Ok(());
+        }
         if let Some(reason) = self.not_wanted(pk, &found.value.action).await? {
             return self
                 .record(

@@ -6,7 +6,7 @@ use domain::delivery::{
 use domain::job::{WaitParty, WaitReason};
 use engine::backend::Error;
 use jiff::SignedDuration;
-use sandbox::github::{Conclusion, DeploymentState};
+use sandbox::github::{Conclusion, DeploymentState, RepoSetup};
 
 use super::*;
 
@@ -190,6 +190,35 @@ async fn a_pause_takes_none_of_the_time_of_a_deployment() {
     assert_eq!(world.sandbox.counters().dispatches, 0);
     world.pause(false).await;
     world.backend.go_on(None).await.expect("a queue");
+    until(&world, number, "deploy/running").await;
+    end_runs(&world, Conclusion::Success);
+    until(&world, number, "close/succeeded").await;
+    assert_eq!(world.sandbox.counters().dispatches, 1);
+}
+
+/// What names an issue or a workflow by its number or its file would be done in the other repository, too.
+#[tokio::test]
+async fn nothing_is_written_to_another_repository_that_took_the_name() {
+    let world = deploying(Checkpoints::at(&[Phase::Implement]).expect("checkpoints")).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "implement/succeeded").await;
+    world.pause(true).await;
+    merge_now(&world, number).await;
+    until(&world, number, "deploy/pending").await;
+    let (github, now) = (world.sandbox.github(), world.clock.now());
+    github.rename_repo(REPO, "acme/old");
+    let made = github.add_repo(now, RepoSetup::new(REPO));
+    made.expect("a repository");
+    let before = world.sandbox.counters().github_writes;
+    world.pause(false).await;
+    world.backend.go_on(None).await.expect("a queue");
+    world.pass(hour(1)).await;
+    assert_eq!(world.sandbox.counters().github_writes, before);
+    assert_eq!(place(&world, number).await, "deploy/pending");
+
+    // The name leads to the right one again: nothing was lost.
+    github.remove_repo(REPO);
+    github.rename_repo("acme/old", REPO);
     until(&world, number, "deploy/running").await;
     end_runs(&world, Conclusion::Success);
     until(&world, number, "close/succeeded").await;

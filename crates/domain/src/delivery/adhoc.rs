@@ -92,7 +92,7 @@ impl Delivery {
     }
 }
 
-/// The rules of a delivery that ends with its pull request and waits for nobody.
+/// The rules of a delivery that ends with its pull request and has no checkpoint.
 fn rules() -> Rules {
     Rules {
         endpoint: Endpoint::VERIFY,

@@ -7,6 +7,7 @@ use domain::job::{WaitParty, WaitReason};
 use engine::backend::Error;
 use jiff::SignedDuration;
 use sandbox::github::{Conclusion, DeploymentState, RepoSetup};
+use serde_json::json;
 
 use super::*;
 
@@ -223,6 +224,29 @@ async fn nothing_is_written_to_another_repository_that_took_the_name() {
     end_runs(&world, Conclusion::Success);
     until(&world, number, "close/succeeded").await;
     assert_eq!(world.sandbox.counters().dispatches, 1);
+}
+
+/// The look that finds GitHub closed is over; it is no message that fails until it is given up.
+#[tokio::test]
+async fn a_wait_that_github_asks_for_puts_off_how_a_deployment_goes() {
+    let world = deploying(Checkpoints::none()).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "deploy/running").await;
+    let kind = FaultKind::Status {
+        code: 403,
+        retry_after_secs: Some(600),
+        body: Some(json!({ "message": "You have exceeded a secondary rate limit." })),
+    };
+    world
+        .sandbox
+        .faults()
+        .add(Fault::new(Service::GitHub, "/actions/", kind));
+    world.pass(hour(1)).await;
+    let status = world.backend.status().await.expect("a status");
+    assert_eq!(status.queue.dead, 0);
+    world.sandbox.faults().clear();
+    end_runs(&world, Conclusion::Success);
+    until(&world, number, "close/succeeded").await;
 }
 
 #[tokio::test]

@@ -47,6 +47,8 @@ impl Dispatcher {
             Err(Error::Outside(failure)) if is_final(&failure) => {
                 ProviderReport::Bad(failure.to_string())
             }
+            // The next look asks again. Attempts of this message would be used up before a wait that GitHub asked for is over.
+            Err(Error::Outside(_)) => return Ok(false),
             asked => asked?,
         };
         self.show_delivery(&delivery.id, &DeliveryInput::Provider(phase, report))

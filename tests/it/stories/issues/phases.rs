@@ -208,8 +208,8 @@ async fn nothing_is_written_to_another_repository_that_took_the_name() {
     until(&world, number, "deploy/pending").await;
     let (github, now) = (world.sandbox.github(), world.clock.now());
     github.rename_repo(REPO, "acme/old");
-    let made = github.add_repo(now, RepoSetup::new(REPO));
-    made.expect("a repository");
+    let alike = RepoSetup::new(REPO).with_ci(ci(with_deploy()));
+    github.add_repo(now, alike).expect("a repository");
     let before = world.sandbox.counters().github_writes;
     world.pause(false).await;
     world.backend.go_on(None).await.expect("a queue");

@@ -5,7 +5,7 @@ mod creating;
 use domain::effect::{Action, Effect, EffectFinding, EffectState, JulesAction};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{AccountName, PlanId, SessionId};
-use domain::job;
+use domain::job::{self, Job};
 use domain::policy::Source;
 use domain::session::{ActivityKind, SessionState};
 use jiff::Timestamp;
@@ -14,6 +14,7 @@ use super::{CLOCK_SLACK, EffectOutcome, Settled, done, seen};
 use crate::backend::{Error, UnitOfWork};
 use crate::dispatcher::Dispatcher;
 use crate::keys;
+use crate::store::Versioned;
 
 /// Why nothing is said to a session any more.
 const UNWATCHED: &str = "its job no longer watches this session";
@@ -146,12 +147,17 @@ impl Dispatcher {
         }
     }
 
+    /// The job that a session belongs to.
+    async fn job_with(&self, session: &SessionId) -> Result<Option<Versioned<Job>>, Error> {
+        match self.backend.store.job_of(session).await? {
+            Some(id) => Ok(self.backend.store.job(&id).await?),
+            None => Ok(None),
+        }
+    }
+
     /// The watch of a session, while its job watches it.
     async fn watching(&self, session: &SessionId) -> Result<Option<Box<job::Watch>>, Error> {
-        let Some(id) = self.backend.store.job_of(session).await? else {
-            return Ok(None);
-        };
-        let found = self.backend.store.job(&id).await?;
+        let found = self.job_with(session).await?;
         Ok(found.and_then(|found| match found.value.phase {
             job::JobPhase::Watching(watch) if watch.session == *session => Some(watch),
             job::JobPhase::Watching(_)
@@ -164,10 +170,7 @@ impl Dispatcher {
 
     /// The account that a session's job works on; sessions without a job belong to the source's account.
     async fn account_of(&self, session: &SessionId, source: &Source) -> Result<AccountName, Error> {
-        let Some(id) = self.backend.store.job_of(session).await? else {
-            return Ok(source.account.clone());
-        };
-        let job = self.backend.store.job(&id).await?;
+        let job = self.job_with(session).await?;
         Ok(job.map_or_else(|| source.account.clone(), |job| job.value.account))
     }
 
@@ -275,10 +278,7 @@ impl Dispatcher {
         let EffectState::Failed { failure, .. } = &effect.state else {
             return Ok(());
         };
-        let Some(id) = self.backend.store.job_of(session).await? else {
-            return Ok(());
-        };
-        let Some(found) = self.backend.store.job(&id).await? else {
+        let Some(found) = self.job_with(session).await? else {
             return Ok(());
         };
         let step = job::order_failed(&found.value, effect, failure, self.backend.now());
@@ -304,16 +304,14 @@ impl Dispatcher {
         if *outcome != EffectOutcome::Done && !maybe {
             return self.apply_gave_up(unit, session, effect).await;
         }
-        let Some(id) = self.backend.store.job_of(session).await? else {
-            return Ok(());
-        };
-        let Some(found) = self.backend.store.job(&id).await? else {
+        let Some(found) = self.job_with(session).await? else {
             return Ok(());
         };
         let now = self.backend.now();
         let mut step = job::said(&found.value, session, now, &source.timing);
         job::note_sent(&mut step.aggregate, cause, now);
-        self.wake_up(unit, &id, &found.value.account).await?;
+        self.wake_up(unit, &found.value.id, &found.value.account)
+            .await?;
         self.backend.save_job(unit, Some(&found), &step).await?;
         Ok(())
     }

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use axum::routing::post;
 use axum::{Extension, Json};
 use client::wire::{AdoptRequest, Pending};
 use domain::job::Job;
@@ -13,11 +14,26 @@ use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Sent};
 use crate::jobs::not_created;
 use crate::refusal::Refused;
+use crate::route::{ApiRow, RequestBody, ResponseBody, Row};
 use crate::state::{ApiInner, SharedState};
 use crate::{outcome, reach, view};
 
+/// The adoption of a session, for callers with a token.
+pub(crate) static ROWS: &[ApiRow] = &[Row::post(
+    "/jobs/adopt",
+    "adopt_session",
+    "Adopts a session that was begun elsewhere as a job; `take_over` needs the scope `admin`",
+    || post(adopt),
+)
+.sends(RequestBody::Json("AdoptRequest"))
+.answers(&[
+    (200, ResponseBody::Json("JobView")),
+    (202, ResponseBody::Json("Later")),
+])
+.refuses(&[409])];
+
 /// `POST /jobs/adopt`: 200 with the job, 409 when the session may not be adopted, 202 while it is still unread.
-pub(crate) async fn adopt(
+async fn adopt(
     State(api): SharedState,
     Extension(admitted): Extension<AuthenticatedCaller>,
     sent: Sent,

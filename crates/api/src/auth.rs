@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use subtle::ConstantTimeEq;
 
 use crate::refusal::Refused;
-use crate::routes;
+use crate::route;
 use crate::state::ApiInner;
 
 /// Longest name of who is said to give an order, in characters.
@@ -262,11 +262,11 @@ fn through(headers: &HeaderMap) -> Through {
 /// order.
 pub(crate) fn needed(method: &Method) -> Scope {
     let kind = if method.is_safe() {
-        routes::Method::Get
+        route::Method::Get
     } else {
-        routes::Method::Post
+        route::Method::Post
     };
-    routes::needed(kind)
+    route::needed(kind)
 }
 
 /// A named token has its own scope, the installation's token every scope.

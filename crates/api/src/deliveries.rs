@@ -1,13 +1,14 @@
 //! Deliveries: lists them, shows them, and takes orders about them.
 
 mod create;
-pub(crate) mod executions;
+mod executions;
 mod instead;
 mod orders;
 mod query;
 mod refused;
 mod requests;
-pub(crate) mod runs;
+mod routes;
+mod runs;
 mod view;
 
 use axum::extract::State;
@@ -22,18 +23,13 @@ use crate::query::QueryPairs;
 use crate::refusal::Refused;
 use crate::state::{ApiInner, SharedState};
 
-pub(crate) use create::create;
 pub(crate) use instead::{
     NamedCaller, approve_instead, cancel_instead, merge_instead, retry_instead,
 };
-pub(crate) use orders::{DeliveryVerb, edit, order};
-pub(crate) use query::NEEDS;
+pub(crate) use routes::ROWS;
 
 /// `GET /api/deliveries`.
-pub(crate) async fn list(
-    State(api): SharedState,
-    asked: QueryPairs,
-) -> Result<Json<Deliveries>, Refused> {
+async fn list(State(api): SharedState, asked: QueryPairs) -> Result<Json<Deliveries>, Refused> {
     let query::ListRequest {
         query,
         after,
@@ -50,7 +46,7 @@ pub(crate) async fn list(
 }
 
 /// `GET /api/deliveries/{delivery}`.
-pub(crate) async fn show(
+async fn show(
     State(api): SharedState,
     path: Parts<String>,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -60,7 +56,7 @@ pub(crate) async fn show(
 }
 
 /// `GET /api/deliveries/{delivery}/why`.
-pub(crate) async fn why(
+async fn why(
     State(api): SharedState,
     path: Parts<String>,
     Extension(who): Extension<AuthenticatedCaller>,

@@ -6,6 +6,9 @@
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+
+use crate::route::{ApiRow, ResponseBody, Row};
 
 /// The document, as `docs/openapi.json` has it.
 const DOCUMENT: &str = include_str!("../../../docs/openapi.json");
@@ -13,12 +16,27 @@ const DOCUMENT: &str = include_str!("../../../docs/openapi.json");
 /// The schema, as `docs/delivery.schema.json` has it.
 const DELIVERY_SCHEMA: &str = include_str!("../../../docs/delivery.schema.json");
 
+/// Both, for callers with a token.
+pub(crate) static ROWS: &[ApiRow] = &[
+    Row::get("/openapi.json", "openapi", "Returns this document", || {
+        get(document)
+    })
+    .answers(&[(200, ResponseBody::OpenApi)]),
+    Row::get(
+        "/api/deliveries/schema",
+        "delivery_schema",
+        "Returns the JSON Schema of a delivery as it is shown",
+        || get(delivery_schema),
+    )
+    .answers(&[(200, ResponseBody::Schema)]),
+];
+
 /// `GET /api/deliveries/schema`.
-pub(crate) async fn delivery_schema() -> Response {
+async fn delivery_schema() -> Response {
     ([(CONTENT_TYPE, "application/schema+json")], DELIVERY_SCHEMA).into_response()
 }
 
 /// `GET /openapi.json`.
-pub(crate) async fn document() -> Response {
+async fn document() -> Response {
     ([(CONTENT_TYPE, "application/json")], DOCUMENT).into_response()
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use axum::extract::State;
+use axum::routing::get;
 use axum::{Extension, Json};
 use client::wire::{EVENTS_LIMIT, EVENTS_LIMIT_MAX, EventPage, WAIT_SECONDS_MAX};
 use domain::event::{EventCursor, InvalidEventCursor};
@@ -14,10 +15,65 @@ use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts};
 use crate::query;
 use crate::refusal::Refused;
+use crate::route::{ApiRow, Parameter, ParameterType, ResponseBody, Row};
 use crate::state::{ApiInner, SharedState};
 
+/// What `GET /events` takes.
+const EVENTS: [Parameter; 5] = [
+    Parameter::query(
+        "after",
+        ParameterType::Cursor,
+        "The `cursor` of an earlier answer; without it the newest events are listed.",
+    ),
+    Parameter::query("job", ParameterType::Job, "Only events of this job."),
+    Parameter::query(
+        "open",
+        ParameterType::Switch,
+        "Only open events: not acknowledged, and no question that was answered; without `after` the oldest first, and of what belongs to no open job or delivery only those among the newest 100.",
+    ),
+    Parameter::number(
+        "limit",
+        0,
+        EVENTS_LIMIT_MAX,
+        EVENTS_LIMIT,
+        "How many at most; 0 returns only the present cursor.",
+    ),
+    Parameter::number(
+        "wait_seconds",
+        0,
+        WAIT_SECONDS_MAX,
+        0,
+        "How long an empty answer may be held open, in seconds; on Lambda it never is.",
+    ),
+];
+
+/// What `GET /api/deliveries/{delivery}/events` takes: the same without a job.
+const DELIVERY_EVENTS: [Parameter; 4] = [EVENTS[0], EVENTS[2], EVENTS[3], EVENTS[4]];
+
+/// Events, for callers with a token.
+pub(crate) static ROWS: &[ApiRow] = &[
+    Row::get(
+        "/events",
+        "list_events",
+        "Lists the events that the caller may see, after a cursor",
+        || get(events),
+    )
+    .takes(&EVENTS)
+    .answers(&[(200, ResponseBody::Json("EventPage"))])
+    .refuses(&[404, 410]),
+    Row::get(
+        "/api/deliveries/{delivery}/events",
+        "delivery_events",
+        "Lists the events of a delivery and its jobs, after a cursor",
+        || get(delivery_events),
+    )
+    .takes(&DELIVERY_EVENTS)
+    .answers(&[(200, ResponseBody::Json("EventPage"))])
+    .refuses(&[404]),
+];
+
 /// `GET /events?after=&job=&open=&limit=&wait_seconds=`.
-pub(crate) async fn events(
+async fn events(
     State(api): SharedState,
     Extension(who): Extension<AuthenticatedCaller>,
     query: query::QueryPairs,
@@ -31,7 +87,7 @@ pub(crate) async fn events(
 }
 
 /// `GET /api/deliveries/{delivery}/events?after=&open=&limit=&wait_seconds=`.
-pub(crate) async fn delivery_events(
+async fn delivery_events(
     State(api): SharedState,
     path: Parts<String>,
     Extension(who): Extension<AuthenticatedCaller>,

@@ -10,44 +10,39 @@ use axum::routing::post;
 
 use crate::body::JOB_BODY_BYTES_MAX;
 use crate::refusal::Refused;
+use crate::route::served;
 use crate::state::{ApiInner, ApiState};
-use crate::webhook::{WebhookApi, WebhookInner};
-use crate::{auth, mail, mcp, orders, pages, routes, sprints, trace};
+use crate::webhook::{HOOKS, WebhookApi, WebhookInner};
+use crate::{auth, mail, mcp, orders, pages, report, rows, sprints, trace};
 
 /// All routes but the webhook: `/healthz` for anyone, pages for those who sign in, the rest for callers with a token.
 pub fn router(state: ApiState) -> Router {
     let api = Arc::new(ApiInner::new(state));
     let tools = mcp::route(&api, |api| closed(&api).with_state(api));
-    let open = routes::served(routes::OPEN)
-        .route(routes::TOOLS.path, tools)
+    let open = served(report::OPEN)
+        .route(mcp::TOOLS.path, tools)
         .method_not_allowed_fallback(no_such_method);
-    let rows = routes::served(routes::pages::ROWS);
     closed(&api)
         .merge(open)
-        .merge(pages::router(&api, rows, inside))
+        .merge(pages::router(&api, || served(rows())))
         .layer(from_fn_with_state(api.clone(), trace::request))
         .with_state(api)
 }
 
 /// The endpoint for GitHub's webhooks.
 pub fn webhook_router(api: WebhookApi) -> Router {
-    routes::served(routes::HOOKS)
+    served(HOOKS)
         .method_not_allowed_fallback(no_such_method)
         .with_state(Arc::new(WebhookInner::new(api)))
-}
-
-/// The routes that pages are made of.
-fn inside() -> Router<Arc<ApiInner>> {
-    routes::served(routes::CLOSED).merge(routes::served(routes::deliveries::ROWS))
 }
 
 /// Routes for callers with a token.
 fn closed(api: &Arc<ApiInner>) -> Router<Arc<ApiInner>> {
     // The router cannot match a verb after a colon, so this takes all of `{id}:verb`.
-    routes::served(routes::closed())
+    served(rows())
         .route("/jobs/{job}", post(orders::by_colon))
-        .route(routes::sprints::ONE, post(sprints::by_colon))
-        .route(routes::mail::ONE, post(mail::by_colon))
+        .route(sprints::ONE, post(sprints::by_colon))
+        .route(mail::ONE, post(mail::by_colon))
         .fallback(no_such_route)
         .method_not_allowed_fallback(no_such_method)
         .layer(DefaultBodyLimit::max(JOB_BODY_BYTES_MAX))

@@ -6,6 +6,7 @@ use axum::Extension;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::routing::post;
 use client::wire::{
     Acknowledge, Acknowledged, Extend, Extended, GiveBack, GivenBack, RETRY_AFTER_SECONDS_MAX,
     TAKE_LIMIT, TAKE_LIMIT_MAX, TakeRequest, Taken, TakenWake, WAIT_SECONDS_MAX, WHY_BYTES_MAX,
@@ -18,13 +19,54 @@ use jiff::SignedDuration;
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, Sent};
 use crate::refusal::Refused;
+use crate::route::{ApiRow, RequestBody, ResponseBody, Row};
 use crate::state::{ApiInner, SharedState};
 
 /// The reason of a return without one.
 const NO_WORDS: &str = "it was given back without a reason";
 
+/// What agents do with their wakes, for callers with a token.
+pub(crate) static ROWS: &[ApiRow] = &[
+    Row::post(
+        "/agents/{agent}/take",
+        "take_wakes",
+        "Takes wakes out of an agent's inbox, on a lease",
+        || post(take),
+    )
+    .sends(RequestBody::MaybeJson("TakeRequest"))
+    .answers(&[(200, ResponseBody::Json("Taken"))])
+    .refuses(&[404, 409]),
+    Row::post(
+        "/events/{event}/ack",
+        "acknowledge",
+        "Acknowledges an event for an agent",
+        || post(acknowledge),
+    )
+    .sends(RequestBody::Json("Acknowledge"))
+    .answers(&[(200, ResponseBody::Json("Acknowledged"))])
+    .refuses(&[404, 409]),
+    Row::post(
+        "/events/{event}/extend",
+        "extend",
+        "Extends the lease of a wake that was taken",
+        || post(extend),
+    )
+    .sends(RequestBody::Json("Extend"))
+    .answers(&[(200, ResponseBody::Json("Extended"))])
+    .refuses(&[404, 409]),
+    Row::post(
+        "/events/{event}/return",
+        "give_back",
+        "Returns a wake that was taken and not handled",
+        || post(give_back),
+    )
+    .sends(RequestBody::Json("GiveBack"))
+    .answers(&[(200, ResponseBody::Json("GivenBack"))])
+    .refuses(&[404, 409]),
+];
+
 /// `POST /agents/{agent}/take`.
-pub(crate) async fn take(
+async fn take(
     State(api): SharedState,
     path: Parts<String>,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -79,7 +121,7 @@ fn shown(wake: Wake, resume: Option<&Resume>) -> Option<TakenWake> {
 }
 
 /// `POST /events/{event_id}/extend`.
-pub(crate) async fn extend(
+async fn extend(
     State(api): SharedState,
     path: Parts<String>,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -98,7 +140,7 @@ pub(crate) async fn extend(
 }
 
 /// `POST /events/{event_id}/return`.
-pub(crate) async fn give_back(
+async fn give_back(
     State(api): SharedState,
     path: Parts<String>,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -142,7 +184,7 @@ pub(crate) async fn give_back(
 }
 
 /// `POST /events/{event_id}/ack`.
-pub(crate) async fn acknowledge(
+async fn acknowledge(
     State(api): SharedState,
     path: Parts<String>,
     Extension(who): Extension<AuthenticatedCaller>,

@@ -6,6 +6,7 @@ use axum::extract::State;
 use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
 use axum::{Extension, Json};
 use client::wire::{
     Constraints, CreateJob, Events, InvalidConstraint, JOBS_LIMIT, JOBS_LIMIT_MAX, Jobs, Pulls, Why,
@@ -25,11 +26,92 @@ use sha2::{Digest, Sha256};
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, SHOWN_CHARS_MAX, Sent};
 use crate::refusal::Refused;
+use crate::route::{ApiRow, KEY, Parameter, ParameterType, RequestBody, ResponseBody, Row};
 use crate::state::{ApiInner, SharedState};
 use crate::{query, reach, view};
 
+/// What `GET /jobs` takes.
+const JOBS: [Parameter; 4] = [
+    Parameter::query(
+        "repo",
+        ParameterType::Form("RepoName"),
+        "Only jobs of this repository.",
+    ),
+    Parameter::query(
+        "state",
+        ParameterType::States,
+        "Only jobs in one of these states, with commas between them.",
+    ),
+    Parameter::limit(JOBS_LIMIT_MAX, JOBS_LIMIT),
+    Parameter::query(
+        "cursor",
+        ParameterType::Cursor,
+        "Goes on where an earlier answer ended: its `next_cursor`.",
+    ),
+];
+
+/// What `GET /pulls` takes.
+const PULLS: [Parameter; 1] = [Parameter::query(
+    "repo",
+    ParameterType::Form("RepoName"),
+    "Only pull requests of this repository.",
+)];
+
+/// Jobs and their pull requests, for callers with a token.
+pub(crate) static ROWS: &[ApiRow] = &[
+    Row::get("/jobs", "list_jobs", "Lists jobs, the newest first", || {
+        get(list)
+    })
+    .takes(&JOBS)
+    .answers(&[(200, ResponseBody::Json("Jobs"))])
+    .refuses(&[404]),
+    Row::post(
+        "/jobs",
+        "create_job",
+        "Hands a piece of work to Jules",
+        || post(create),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::Json("CreateJob"))
+    .answers(&[(201, ResponseBody::Json("JobView"))])
+    .refuses(&[409]),
+    Row::get(
+        "/jobs/{job}/why",
+        "why_job",
+        "Explains why a job does not move",
+        || get(why),
+    )
+    .answers(&[(200, ResponseBody::Json("Why"))])
+    .refuses(&[404]),
+    Row::get(
+        "/jobs/{job}/events",
+        "job_events",
+        "Lists a job's events",
+        || get(events),
+    )
+    .answers(&[(200, ResponseBody::Json("Events"))])
+    .refuses(&[404]),
+    Row::get(
+        "/pulls",
+        "list_pulls",
+        "Lists pull requests of jobs that are neither merged nor closed, the oldest first",
+        || get(pulls),
+    )
+    .takes(&PULLS)
+    .answers(&[(200, ResponseBody::Json("Pulls"))])
+    .refuses(&[404]),
+    Row::get(
+        "/pulls/{owner}/{name}/{number}/why",
+        "why_pull",
+        "Explains why a pull request is not merged, or not even read",
+        || get(pull_why),
+    )
+    .answers(&[(200, ResponseBody::Json("Why"))])
+    .refuses(&[404]),
+];
+
 /// `POST /jobs`.
-pub(crate) async fn create(
+async fn create(
     State(api): SharedState,
     Extension(who): Extension<AuthenticatedCaller>,
     headers: HeaderMap,
@@ -110,10 +192,7 @@ pub(crate) fn not_created(error: Error) -> Refused {
 }
 
 /// `GET /jobs`.
-pub(crate) async fn list(
-    State(api): SharedState,
-    query: query::QueryPairs,
-) -> Result<Json<Jobs>, Refused> {
+async fn list(State(api): SharedState, query: query::QueryPairs) -> Result<Json<Jobs>, Refused> {
     let JobFilter {
         asked,
         after,
@@ -183,10 +262,7 @@ fn states_of(value: &str) -> Result<Vec<&'static str>, Refused> {
 }
 
 /// `GET /pulls`.
-pub(crate) async fn pulls(
-    State(api): SharedState,
-    query: query::QueryPairs,
-) -> Result<Json<Pulls>, Refused> {
+async fn pulls(State(api): SharedState, query: query::QueryPairs) -> Result<Json<Pulls>, Refused> {
     let repo = query::one(query, "repo")?;
     let repo: Option<RepoName> = repo
         .map(|repo| repo.parse())
@@ -224,16 +300,13 @@ pub(crate) async fn named(api: &ApiInner, path: Parts<String>) -> Result<Job, Re
 }
 
 /// `GET /jobs/{id}/why`.
-pub(crate) async fn why(
-    State(api): SharedState,
-    path: Parts<String>,
-) -> Result<Json<Why>, Refused> {
+async fn why(State(api): SharedState, path: Parts<String>) -> Result<Json<Why>, Refused> {
     let job = named(&api, path).await?;
     Ok(Json(view::why(api.backend.why(&job.id).await?)))
 }
 
 /// `GET /pulls/{owner}/{name}/{number}/why`.
-pub(crate) async fn pull_why(
+async fn pull_why(
     State(api): SharedState,
     path: Parts<(String, String, String)>,
 ) -> Result<Json<Why>, Refused> {
@@ -248,10 +321,7 @@ pub(crate) async fn pull_why(
 }
 
 /// `GET /jobs/{id}/events`.
-pub(crate) async fn events(
-    State(api): SharedState,
-    path: Parts<String>,
-) -> Result<Json<Events>, Refused> {
+async fn events(State(api): SharedState, path: Parts<String>) -> Result<Json<Events>, Refused> {
     let job = named(&api, path).await?;
     let events = api.backend.store.events(&job.id).await?;
     let repo = job.repo.to_string();

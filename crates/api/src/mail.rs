@@ -3,6 +3,7 @@
 //! Who speaks is told by the token, never by a text alone.
 
 mod by_colon;
+mod routes;
 
 use std::fmt;
 
@@ -33,6 +34,7 @@ use crate::state::{ApiInner, SharedState};
 use crate::{reach, sources};
 
 pub(crate) use by_colon::by_colon;
+pub(crate) use routes::{ONE, ROWS};
 
 /// Owner, name, persona and message in a path.
 type MessagePath = Parts<(String, String, String, String)>;
@@ -45,7 +47,7 @@ struct Named {
 }
 
 /// `POST /api/mail/{owner}/{name}`.
-pub(crate) async fn send(
+async fn send(
     State(api): SharedState,
     path: Parts<(String, String)>,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -109,7 +111,7 @@ fn once(key: &str, who: &AuthenticatedCaller, outgoing: &Outgoing) -> Idempotenc
 }
 
 /// `GET /api/mail/{owner}/{name}/{persona}`.
-pub(crate) async fn mailbox(
+async fn mailbox(
     State(api): SharedState,
     path: Parts<(String, String, String)>,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -171,7 +173,7 @@ fn after(value: &str) -> Result<MessageId, Refused> {
 }
 
 /// `GET /api/mail/{owner}/{name}/{persona}/{message}`: it stays as it is.
-pub(crate) async fn show(
+async fn show(
     State(api): SharedState,
     path: MessagePath,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -187,7 +189,7 @@ pub(crate) async fn show(
 }
 
 /// `POST …/read`.
-pub(crate) async fn read(
+async fn read(
     State(api): SharedState,
     path: MessagePath,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -198,7 +200,7 @@ pub(crate) async fn read(
 }
 
 /// `POST …/trash`.
-pub(crate) async fn trash(
+async fn trash(
     State(api): SharedState,
     path: MessagePath,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -209,7 +211,7 @@ pub(crate) async fn trash(
 }
 
 /// `POST …/untrash`.
-pub(crate) async fn untrash(
+async fn untrash(
     State(api): SharedState,
     path: MessagePath,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -220,7 +222,7 @@ pub(crate) async fn untrash(
 }
 
 /// `POST …/tag`.
-pub(crate) async fn tag(
+async fn tag(
     State(api): SharedState,
     path: MessagePath,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -254,7 +256,7 @@ async fn carry_out(
 }
 
 /// `GET /api/mail/{owner}/{name}/log`.
-pub(crate) async fn log(
+async fn log(
     State(api): SharedState,
     path: Parts<(String, String)>,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -275,7 +277,7 @@ pub(crate) async fn log(
 }
 
 /// `GET /api/mail/{owner}/{name}` and `…/stats`.
-pub(crate) async fn stats(
+async fn stats(
     State(api): SharedState,
     path: Parts<(String, String)>,
 ) -> Result<Json<MailStats>, Refused> {
@@ -285,7 +287,7 @@ pub(crate) async fn stats(
 }
 
 /// `GET /api/mail/{owner}/{name}/verify`.
-pub(crate) async fn verify(
+async fn verify(
     State(api): SharedState,
     path: Parts<(String, String)>,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -295,7 +297,7 @@ pub(crate) async fn verify(
 }
 
 /// `POST /api/mail/{owner}/{name}/rebuild`.
-pub(crate) async fn rebuild(
+async fn rebuild(
     State(api): SharedState,
     path: Parts<(String, String)>,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -309,7 +311,7 @@ pub(crate) async fn rebuild(
 }
 
 /// `POST /api/mail/{owner}/{name}/seal`.
-pub(crate) async fn seal(
+async fn seal(
     State(api): SharedState,
     path: Parts<(String, String)>,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -323,7 +325,7 @@ pub(crate) async fn seal(
 }
 
 /// `POST /api/mail/{owner}/{name}/import`: its lines say who spoke, so it takes the largest scope.
-pub(crate) async fn import(
+async fn import(
     State(api): SharedState,
     path: Parts<(String, String)>,
     Extension(who): Extension<AuthenticatedCaller>,

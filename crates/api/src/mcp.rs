@@ -27,6 +27,7 @@ use crate::auth;
 use crate::body::{BODY_WITHIN, too_slow};
 use crate::query;
 use crate::refusal::Refused;
+use crate::route::{self, Caller, Parameter, ParameterType, RequestBody, ResponseBody, Route};
 use crate::state::ApiInner;
 
 /// The only method that is served.
@@ -34,6 +35,28 @@ const ONLY: HeaderValue = HeaderValue::from_static("POST");
 
 /// Longest answer of our own routes that a tool reads, in bytes: as long as a client elsewhere reads.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Additional tools to list.
+const TOOLSETS: Parameter = Parameter::query(
+    "toolsets",
+    ParameterType::Toolsets,
+    "Which tools are shown besides those that always are.",
+);
+
+/// The tools for agents. They are served by themselves, since they call the other routes; what a call needs is decided there.
+pub(crate) static TOOLS: Route = Route {
+    caller: Caller::Token(Scope::Read),
+    parameters: &[TOOLSETS],
+    sends: RequestBody::Message,
+    answers: &[(200, ResponseBody::Message), (202, ResponseBody::Nothing)],
+    refuses: &[406],
+    ..Route::new(
+        route::Method::Post,
+        "/mcp",
+        "mcp",
+        "Takes a message of the Model Context Protocol, whose `tools/list` tells which tools there are",
+    )
+};
 
 /// The API as its own tools call it.
 struct InProcessClients {

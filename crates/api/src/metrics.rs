@@ -9,6 +9,7 @@ use std::fmt::{Display, Write};
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use axum::routing::get;
 use client::wire::WebhookCounts;
 use domain::account::PollCounters;
 use domain::ids::AccountName;
@@ -17,10 +18,20 @@ use engine::metrics::Metrics;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::refusal::Refused;
+use crate::route::{ApiRow, ResponseBody, Row};
 use crate::state::SharedState;
 
 /// The content type of the answer.
 const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Metrics, for callers with a token.
+pub(crate) static ROWS: &[ApiRow] = &[Row::get(
+    "/metrics",
+    "metrics",
+    "Returns metrics for Prometheus",
+    || get(metrics),
+)
+.answers(&[(200, ResponseBody::Figures)])];
 
 /// How a figure behaves.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +55,7 @@ impl Kind {
 }
 
 /// `GET /metrics`.
-pub(crate) async fn metrics(State(api): SharedState) -> Result<Response, Refused> {
+async fn metrics(State(api): SharedState) -> Result<Response, Refused> {
     let figures = api.backend.shared_figures().await?;
     let text = page(&figures, api.webhooks.counts());
     Ok(([(CONTENT_TYPE, FORMAT)], text).into_response())

@@ -16,12 +16,86 @@ use crate::auth::{AuthenticatedCaller, OrderCaller};
 use crate::body::{self, Parts, Sent};
 use crate::deliveries::{NamedCaller, approve_instead, cancel_instead, retry_instead};
 use crate::refusal::Refused;
+use crate::route::{ApiRow, KEY, RequestBody, ResponseBody, Row};
 use crate::state::{ApiInner, SharedState};
 use crate::verb::Verb;
 use crate::{merge, outcome, reach, register, view};
 
+/// What an order answers that waits a little for its effect.
+const EFFECT: &[(u16, ResponseBody)] = &[
+    (200, ResponseBody::Json("EffectView")),
+    (202, ResponseBody::Json("Later")),
+];
+
+/// Orders about a job, for callers with a token.
+pub(crate) static ROWS: &[ApiRow] = &[
+    Row::order(
+        Verb::Say,
+        "say",
+        "Sends a message to a job's session",
+        || order(Verb::Say),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::Json("Message"))
+    .answers(EFFECT)
+    .refuses(&[404, 409]),
+    Row::order(
+        Verb::Approve,
+        "approve_plan",
+        "Approves the plan that a job waits with",
+        || order(Verb::Approve),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::MaybeJson("ApproveRequest"))
+    .answers(EFFECT)
+    .refuses(&[404, 409]),
+    Row::order(
+        Verb::Merge,
+        "merge",
+        "Allows the merge of a job's pull request, and waits a little for it",
+        || order(Verb::Merge),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::MaybeJson("MergeRequest"))
+    .answers(&[
+        (200, ResponseBody::Json("Merged")),
+        (202, ResponseBody::Json("Later")),
+    ])
+    .refuses(&[404, 409]),
+    Row::order(Verb::Cancel, "cancel_job", "Cancels a job", || {
+        order(Verb::Cancel)
+    })
+    .takes(&[KEY])
+    .sends(RequestBody::MaybeJson("CancelRequest"))
+    .answers(&[(200, ResponseBody::Json("JobView"))])
+    .refuses(&[404, 409]),
+    Row::order(
+        Verb::Retry,
+        "retry_job",
+        "Retries a job that ended, in another session",
+        || order(Verb::Retry),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::MaybeJson("RetryRequest"))
+    .answers(&[(200, ResponseBody::Json("JobView"))])
+    .refuses(&[404, 409]),
+    Row::order(
+        Verb::Register,
+        "register",
+        "Watches a job or a session, and records notes about it",
+        || order(Verb::Register),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::MaybeJson("RegisterRequest"))
+    .answers(&[
+        (200, ResponseBody::Json("Registered")),
+        (202, ResponseBody::Json("Later")),
+    ])
+    .refuses(&[404, 409]),
+];
+
 /// What serves an order in the spelling with a slash.
-pub(crate) fn order(verb: Verb) -> MethodRouter<Arc<ApiInner>> {
+fn order(verb: Verb) -> MethodRouter<Arc<ApiInner>> {
     post(move |api, path, sender, body| by_segment(verb, api, path, sender, body))
 }
 

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
+use axum::routing::get;
 use client::wire::{EffectView, Pending, Reason};
 use domain::effect::{Effect, EffectState};
 use domain::ids::{EffectId, JobId};
@@ -14,11 +15,22 @@ use engine::keys;
 
 use crate::body::{self, Parts};
 use crate::refusal::Refused;
+use crate::route::{ApiRow, ResponseBody, Row};
 use crate::state::{ApiInner, SharedState};
 use crate::view::SHORT_CHARS_MAX;
 
+/// Effects, for callers with a token.
+pub(crate) static ROWS: &[ApiRow] = &[Row::get(
+    "/jobs/{job}/effects/{effect}",
+    "show_effect",
+    "Shows the state of one of a job's effects",
+    || get(effect),
+)
+.answers(&[(200, ResponseBody::Json("EffectView"))])
+.refuses(&[404])];
+
 /// `GET /jobs/{id}/effects/{effect_id}`.
-pub(crate) async fn effect(
+async fn effect(
     State(api): SharedState,
     path: Parts<(String, String)>,
 ) -> Result<Json<EffectView>, Refused> {

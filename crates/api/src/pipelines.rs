@@ -10,6 +10,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
 use axum::{Extension, Json};
 use client::wire::{
     CancelPipeline, PIPELINES_LIMIT, PIPELINES_LIMIT_MAX, PipelineView, PipelineWhy, Pipelines,
@@ -28,10 +29,71 @@ use crate::body::{self, Parts, SHOWN_CHARS_MAX, Sent};
 use crate::query::{self, QueryPairs};
 use crate::reach;
 use crate::refusal::Refused;
+use crate::route::{ApiRow, Parameter, ParameterType, RequestBody, ResponseBody, Row};
 use crate::state::{ApiInner, SharedState};
 
+/// What is about one repository.
+const OF_REPO: Parameter = Parameter::query(
+    "repo",
+    ParameterType::Form("RepoName"),
+    "The repository; it has to be given.",
+);
+
+/// What `GET /api/pipelines` takes.
+const PIPELINES: [Parameter; 2] = [
+    OF_REPO,
+    Parameter::limit(PIPELINES_LIMIT_MAX, PIPELINES_LIMIT),
+];
+
+/// Runs of pipelines, for callers with a token.
+pub(crate) static ROWS: &[ApiRow] = &[
+    Row::get(
+        "/api/pipelines",
+        "list_pipelines",
+        "Lists the runs of a repository's pipeline, the newest first, and when the next ones begin by themselves",
+        || get(list),
+    )
+    .takes(&PIPELINES)
+    .answers(&[(200, ResponseBody::Json("Pipelines"))])
+    .refuses(&[404]),
+    Row::post(
+        "/api/pipelines",
+        "start_pipeline",
+        "Begins a run of a repository's pipeline, or of one of its layers",
+        || post(start),
+    )
+    .sends(RequestBody::Json("StartPipeline"))
+    .answers(&[(202, ResponseBody::Json("PipelineView"))])
+    .refuses(&[404, 409]),
+    Row::get(
+        "/api/pipelines/{pipeline}",
+        "show_pipeline",
+        "Shows a run of a pipeline with its steps and their agents",
+        || get(show),
+    )
+    .answers(&[(200, ResponseBody::Json("PipelineView"))])
+    .refuses(&[404]),
+    Row::get(
+        "/api/pipelines/{pipeline}/why",
+        "why_pipeline",
+        "Explains what a run of a pipeline waits for",
+        || get(why),
+    )
+    .answers(&[(200, ResponseBody::Json("PipelineWhy"))])
+    .refuses(&[404]),
+    Row::post(
+        "/api/pipelines/{pipeline}/cancel",
+        "cancel_pipeline",
+        "Cancels a run of a pipeline, with its jobs",
+        || post(cancel),
+    )
+    .sends(RequestBody::MaybeJson("CancelPipeline"))
+    .answers(&[(200, ResponseBody::Json("PipelineView"))])
+    .refuses(&[404, 409]),
+];
+
 /// `POST /api/pipelines`.
-pub(crate) async fn start(
+async fn start(
     State(api): SharedState,
     Extension(who): Extension<AuthenticatedCaller>,
     sent: Sent,
@@ -54,10 +116,7 @@ pub(crate) async fn start(
 }
 
 /// `GET /api/pipelines`.
-pub(crate) async fn list(
-    State(api): SharedState,
-    asked: QueryPairs,
-) -> Result<Json<Pipelines>, Refused> {
+async fn list(State(api): SharedState, asked: QueryPairs) -> Result<Json<Pipelines>, Refused> {
     let (mut repo, mut limit) = (None, PIPELINES_LIMIT);
     for (name, value) in query::pairs(asked)? {
         match name.as_str() {
@@ -77,25 +136,19 @@ pub(crate) async fn list(
 }
 
 /// `GET /api/pipelines/{pipeline}`.
-pub(crate) async fn show(
-    State(api): SharedState,
-    path: Parts<String>,
-) -> Result<Json<PipelineView>, Refused> {
+async fn show(State(api): SharedState, path: Parts<String>) -> Result<Json<PipelineView>, Refused> {
     let run = api.backend.must::<Pipeline>(&named(path)?).await?;
     Ok(Json(with_sessions(&api, view::run(&run.value)).await?))
 }
 
 /// `GET /api/pipelines/{pipeline}/why`.
-pub(crate) async fn why(
-    State(api): SharedState,
-    path: Parts<String>,
-) -> Result<Json<PipelineWhy>, Refused> {
+async fn why(State(api): SharedState, path: Parts<String>) -> Result<Json<PipelineWhy>, Refused> {
     let why = Box::pin(api.backend.pipeline_why(&named(path)?)).await?;
     Ok(Json(view::why(&why)))
 }
 
 /// `POST /api/pipelines/{pipeline}/cancel`.
-pub(crate) async fn cancel(
+async fn cancel(
     State(api): SharedState,
     path: Parts<String>,
     Extension(who): Extension<AuthenticatedCaller>,

@@ -7,16 +7,29 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
+use axum::routing::post;
 use client::wire::{PushTaken, PushedSession, SessionName};
 use domain::ids::SessionId;
 use engine::backend::Error;
 
 use crate::body::{self, Sent};
 use crate::refusal::Refused;
+use crate::route::{ApiRow, RequestBody, ResponseBody, Row};
 use crate::state::SharedState;
 
+/// What Jules calls, with a token.
+pub(crate) static ROWS: &[ApiRow] = &[Row::post(
+    "/webhooks/jules",
+    "push_session",
+    "Takes a session that Jules pushes, and can do nothing but have it read again from Jules",
+    || post(pushed),
+)
+.sends(RequestBody::Json("PushedSession"))
+.answers(&[(202, ResponseBody::Json("PushTaken"))])
+.refuses(&[404, 409])];
+
 /// 202 with the session's job, 404 when it belongs to none of ours.
-pub(crate) async fn pushed(State(api): SharedState, sent: Sent) -> Result<Response, Refused> {
+async fn pushed(State(api): SharedState, sent: Sent) -> Result<Response, Refused> {
     let (session, field) = named(body::order(sent)?)?;
     let pushed = api.backend.pushed(&session).await;
     let job_id = pushed.map_err(|error| not_ours(error, field))?;

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use axum::routing::get;
 use client::wire::{ARTIFACTS_PAGE_MAX, Artifacts, JobView, MessageView, Messages, Pending};
 use domain::conversation::{ConversationCursor, InvalidConversationCursor};
 use domain::ids::JobId;
@@ -15,11 +16,75 @@ use engine::settings::ReadArtifacts;
 use crate::body::Parts;
 use crate::jobs::named;
 use crate::refusal::Refused;
+use crate::route::{ApiRow, Parameter, ParameterType, ResponseBody, Row};
 use crate::state::{ApiInner, SharedState};
 use crate::{query, view};
 
+/// Whether to read Jules first.
+const FRESH: Parameter = Parameter::query(
+    "fresh",
+    ParameterType::Switch,
+    "Whether Jules is looked at first: what the job then is, is answered.",
+);
+
+/// Which piece of a patch is wanted.
+const PIECE: Parameter = Parameter::number(
+    "page",
+    0,
+    ARTIFACTS_PAGE_MAX,
+    0,
+    "Which piece of the patch: the first is read afresh, a further one is of the reading before and named by its `next_page`.",
+);
+
+/// The cursor of a conversation.
+const SAID: Parameter = Parameter::query(
+    "cursor",
+    ParameterType::Cursor,
+    "Goes on where an earlier answer ended: its `next_cursor`.",
+);
+
+/// What is read of a job, for callers with a token.
+pub(crate) static ROWS: &[ApiRow] = &[
+    Row::get(
+        "/jobs/{job}",
+        "show_job",
+        "Shows a job, and with `fresh=1` as Jules shows it now",
+        || get(show),
+    )
+    .takes(&[FRESH])
+    .answers(&[
+        (200, ResponseBody::Json("JobView")),
+        (202, ResponseBody::Json("Later")),
+    ])
+    .refuses(&[404, 409, 502]),
+    Row::get(
+        "/jobs/{job}/artifacts",
+        "job_artifacts",
+        "Shows what a job's session has produced, read afresh",
+        || get(artifacts),
+    )
+    .takes(&[PIECE])
+    .answers(&[
+        (200, ResponseBody::Json("Artifacts")),
+        (202, ResponseBody::Json("Later")),
+    ])
+    .refuses(&[404, 409, 502]),
+    Row::get(
+        "/jobs/{job}/messages",
+        "job_messages",
+        "Shows what was said between a job's session and its people, the oldest first",
+        || get(messages),
+    )
+    .takes(&[SAID])
+    .answers(&[
+        (200, ResponseBody::Json("Messages")),
+        (202, ResponseBody::Json("Later")),
+    ])
+    .refuses(&[404, 409, 502]),
+];
+
 /// `GET /jobs/{id}`, and with `?fresh=1` as Jules shows it now.
-pub(crate) async fn show(
+async fn show(
     State(api): SharedState,
     path: Parts<String>,
     asked: query::QueryPairs,
@@ -48,7 +113,7 @@ pub(crate) async fn with_notes(api: &ApiInner, job: &Job) -> Result<JobView, Ref
 }
 
 /// `GET /jobs/{id}/messages`.
-pub(crate) async fn messages(
+async fn messages(
     State(api): SharedState,
     path: Parts<String>,
     asked: query::QueryPairs,
@@ -95,7 +160,7 @@ fn said(job: &Job, read: ReadMessages) -> Messages {
 }
 
 /// `GET /jobs/{id}/artifacts`, and with `?page=N` a further piece of the patch that was read before.
-pub(crate) async fn artifacts(
+async fn artifacts(
     State(api): SharedState,
     path: Parts<String>,
     asked: query::QueryPairs,

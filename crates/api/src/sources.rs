@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get, patch, post};
 use axum::{Extension, Json};
 use client::wire::{
     CreateSource, EditSource, IntakeResult, Pending, SourceRemoved, SourceView, Sources,
@@ -21,18 +22,75 @@ use crate::body::{self, Parts, Sent};
 use crate::outcome;
 use crate::reach;
 use crate::refusal::Refused;
+use crate::route::{ApiRow, RequestBody, ResponseBody, Row};
 use crate::state::{ApiInner, SharedState};
 use crate::view::SHORT_CHARS_MAX;
 
+/// Sources, for callers with a token.
+pub(crate) static ROWS: &[ApiRow] = &[
+    Row::get(
+        "/api/sources",
+        "list_sources",
+        "Lists the repositories that are worked on",
+        || get(list),
+    )
+    .answers(&[(200, ResponseBody::Json("Sources"))]),
+    Row::post(
+        "/api/sources",
+        "create_source",
+        "Adds a repository to those that are worked on; agents may not",
+        || post(create),
+    )
+    .sends(RequestBody::Json("CreateSource"))
+    .answers(&[(201, ResponseBody::Json("SourceView"))])
+    .refuses(&[404, 409]),
+    Row::get(
+        "/api/sources/{owner}/{name}",
+        "show_source",
+        "Shows a source with its settings",
+        || get(show),
+    )
+    .answers(&[(200, ResponseBody::Json("SourceView"))])
+    .refuses(&[404]),
+    Row::patch(
+        "/api/sources/{owner}/{name}",
+        "edit_source",
+        "Changes the settings of a source that are about deliveries; agents may not",
+        || patch(edit),
+    )
+    .sends(RequestBody::Json("EditSource"))
+    .answers(&[(200, ResponseBody::Json("SourceView"))])
+    .refuses(&[404, 409]),
+    Row::delete(
+        "/api/sources/{owner}/{name}",
+        "remove_source",
+        "Removes a source that nothing uses any more; agents may not",
+        || delete(remove),
+    )
+    .answers(&[(200, ResponseBody::Json("SourceRemoved"))])
+    .refuses(&[404, 409]),
+    Row::post(
+        "/api/sources/{owner}/{name}/sync",
+        "sync_source",
+        "Has the issues of a source read now, and waits a little for what comes of it",
+        || post(sync),
+    )
+    .answers(&[
+        (200, ResponseBody::Json("IntakeResult")),
+        (202, ResponseBody::Json("Later")),
+    ])
+    .refuses(&[404, 409, 502]),
+];
+
 /// `GET /api/sources`.
-pub(crate) async fn list(State(api): SharedState) -> Result<Json<Sources>, Refused> {
+async fn list(State(api): SharedState) -> Result<Json<Sources>, Refused> {
     let found = api.backend.store.sources().await?.into_iter();
     let sources = found.map(|found| found.value.into()).collect();
     Ok(Json(Sources { sources }))
 }
 
 /// `GET /api/sources/{owner}/{name}`.
-pub(crate) async fn show(
+async fn show(
     State(api): SharedState,
     path: Parts<(String, String)>,
 ) -> Result<Json<SourceView>, Refused> {
@@ -46,7 +104,7 @@ pub(crate) async fn must_source(api: &ApiInner, repo: &RepoName) -> Result<Sourc
 }
 
 /// `POST /api/sources`. What may be done without asking is as it is by default.
-pub(crate) async fn create(
+async fn create(
     State(api): SharedState,
     Extension(who): Extension<AuthenticatedCaller>,
     sent: Sent,
@@ -86,7 +144,7 @@ pub(crate) async fn create(
 }
 
 /// `PATCH /api/sources/{owner}/{name}`.
-pub(crate) async fn edit(
+async fn edit(
     State(api): SharedState,
     path: Parts<(String, String)>,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -131,7 +189,7 @@ pub(crate) async fn edit(
 }
 
 /// `DELETE /api/sources/{owner}/{name}`.
-pub(crate) async fn remove(
+async fn remove(
     State(api): SharedState,
     path: Parts<(String, String)>,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -145,7 +203,7 @@ pub(crate) async fn remove(
 }
 
 /// `POST /api/sources/{owner}/{name}/sync`: 200 with what the reading came to, 202 while it is not done.
-pub(crate) async fn sync(
+async fn sync(
     State(api): SharedState,
     path: Parts<(String, String)>,
     Extension(who): Extension<AuthenticatedCaller>,

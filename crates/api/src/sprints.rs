@@ -6,6 +6,7 @@ use axum::extract::State;
 use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
 use axum::{Extension, Json};
 use client::wire::{
     IntegrateSprint, OrderSprint, SPRINTS_LIMIT, SPRINTS_LIMIT_MAX, SprintView, SprintWhy, Sprints,
@@ -23,8 +24,90 @@ use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, SHOWN_CHARS_MAX, Sent};
 use crate::query::{self, QueryPairs};
 use crate::refusal::Refused;
+use crate::route::{ApiRow, KEY, Parameter, RequestBody, ResponseBody, Row};
 use crate::state::{ApiInner, SharedState};
 use crate::{reach, sources};
+
+/// One sprint. Orders about it with a colon are posted there.
+pub(crate) const ONE: &str = "/api/sprints/{owner}/{name}/{sprint}";
+
+/// What answers a sprint as it is then.
+const SPRINT: &[(u16, ResponseBody)] = &[(200, ResponseBody::Json("SprintView"))];
+
+/// What `GET /api/sprints/{owner}/{name}` takes.
+const SPRINTS: [Parameter; 1] = [Parameter::limit(SPRINTS_LIMIT_MAX, SPRINTS_LIMIT)];
+
+/// Sprints, for callers with a token.
+pub(crate) static ROWS: &[ApiRow] = &[
+    Row::get(
+        "/api/sprints/{owner}/{name}",
+        "list_sprints",
+        "Lists the sprints of a repository, the newest first",
+        || get(list),
+    )
+    .takes(&SPRINTS)
+    .answers(&[(200, ResponseBody::Json("Sprints"))])
+    .refuses(&[404]),
+    Row::post(
+        "/api/sprints/{owner}/{name}",
+        "start_sprint",
+        "Starts a sprint of a repository, or with `dry_run` tells what it would be",
+        || post(start),
+    )
+    .takes(&[KEY])
+    .sends(RequestBody::MaybeJson("StartSprint"))
+    .answers(&[
+        (200, ResponseBody::Json("SprintPlanView")),
+        (202, ResponseBody::Json("SprintView")),
+    ])
+    .refuses(&[404, 409]),
+    Row::get(
+        ONE,
+        "show_sprint",
+        "Shows a sprint with its members and what came of its weaves; `latest` is the newest",
+        || get(show),
+    )
+    .answers(SPRINT)
+    .refuses(&[404]),
+    Row::get(
+        "/api/sprints/{owner}/{name}/{sprint}/why",
+        "why_sprint",
+        "Explains what a sprint and each of its members wait for",
+        || get(why),
+    )
+    .answers(&[(200, ResponseBody::Json("SprintWhy"))])
+    .refuses(&[404]),
+    Row::post(
+        "/api/sprints/{owner}/{name}/{sprint}/tick",
+        "tick_sprint",
+        "Has a sprint looked at now",
+        || post(tick),
+    )
+    .also_at("/api/sprints/{owner}/{name}/{sprint}:tick")
+    .sends(RequestBody::MaybeJson("OrderSprint"))
+    .answers(SPRINT)
+    .refuses(&[404, 409]),
+    Row::post(
+        "/api/sprints/{owner}/{name}/{sprint}/integrate",
+        "integrate_sprint",
+        "Has what the members made woven, with `now` also while some of them work",
+        || post(integrate),
+    )
+    .also_at("/api/sprints/{owner}/{name}/{sprint}:integrate")
+    .sends(RequestBody::MaybeJson("IntegrateSprint"))
+    .answers(SPRINT)
+    .refuses(&[404, 409]),
+    Row::post(
+        "/api/sprints/{owner}/{name}/{sprint}/abort",
+        "abort_sprint",
+        "Aborts a sprint with its jobs; branches and pull requests stay",
+        || post(abort),
+    )
+    .also_at("/api/sprints/{owner}/{name}/{sprint}:abort")
+    .sends(RequestBody::MaybeJson("OrderSprint"))
+    .answers(SPRINT)
+    .refuses(&[404, 409]),
+];
 
 /// What stands for the newest sprint.
 const LATEST: &str = "latest";
@@ -36,7 +119,7 @@ type SprintPath = Parts<(String, String, String)>;
 type Named = (RepoName, Option<SprintNumber>);
 
 /// `POST /api/sprints/{owner}/{name}`.
-pub(crate) async fn start(
+async fn start(
     State(api): SharedState,
     path: Parts<(String, String)>,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -108,7 +191,7 @@ async fn not_started(api: &ApiInner, repo: &RepoName, error: Error) -> Result<Re
 }
 
 /// `GET /api/sprints/{owner}/{name}`.
-pub(crate) async fn list(
+async fn list(
     State(api): SharedState,
     path: Parts<(String, String)>,
     asked: QueryPairs,
@@ -136,10 +219,7 @@ fn in_limit(value: &str) -> Result<u32, Refused> {
 }
 
 /// `GET /api/sprints/{owner}/{name}/{sprint}`.
-pub(crate) async fn show(
-    State(api): SharedState,
-    path: SprintPath,
-) -> Result<Json<SprintView>, Refused> {
+async fn show(State(api): SharedState, path: SprintPath) -> Result<Json<SprintView>, Refused> {
     let (repo, number) = named(path)?;
     let found = api.backend.must_sprint(&repo, number).await?.value;
     let reports = api.backend.sprint_weaves(&found).await?;
@@ -148,17 +228,14 @@ pub(crate) async fn show(
 }
 
 /// `GET …/why`.
-pub(crate) async fn why(
-    State(api): SharedState,
-    path: SprintPath,
-) -> Result<Json<SprintWhy>, Refused> {
+async fn why(State(api): SharedState, path: SprintPath) -> Result<Json<SprintWhy>, Refused> {
     let (repo, number) = named(path)?;
     let why = Box::pin(api.backend.sprint_why(&repo, number)).await?;
     Ok(Json(view::why(&why)))
 }
 
 /// `POST …/tick`.
-pub(crate) async fn tick(
+async fn tick(
     State(api): SharedState,
     path: SprintPath,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -168,7 +245,7 @@ pub(crate) async fn tick(
 }
 
 /// `POST …/integrate`.
-pub(crate) async fn integrate(
+async fn integrate(
     State(api): SharedState,
     path: SprintPath,
     Extension(who): Extension<AuthenticatedCaller>,
@@ -178,7 +255,7 @@ pub(crate) async fn integrate(
 }
 
 /// `POST …/abort`.
-pub(crate) async fn abort(
+async fn abort(
     State(api): SharedState,
     path: SprintPath,
     Extension(who): Extension<AuthenticatedCaller>,

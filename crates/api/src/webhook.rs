@@ -9,6 +9,7 @@ use axum::extract::{Request, State};
 use axum::http::header::WWW_AUTHENTICATE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use axum::routing::post;
 use domain::ids::PullRef;
 use engine::ports::{Clock, Queue, SecretName, Secrets};
 use engine::work::{IssueWebhook, WebhookEvent, Work};
@@ -19,6 +20,7 @@ use jiff::SignedDuration;
 
 use crate::live::LiveSecret;
 use crate::refusal::Refused;
+use crate::route::{Caller, RequestBody, ResponseBody, Row};
 use body::Bodies;
 
 pub use counters::WebhookCounters;
@@ -49,6 +51,17 @@ pub(crate) struct WebhookInner {
     bodies: Bodies,
 }
 
+/// What GitHub calls.
+pub(crate) static HOOKS: &[Row<Hooks>] = &[Row::post(
+    "/github/webhook",
+    "github_webhook",
+    "Takes a webhook delivery of GitHub's, and can do nothing but look at what it names",
+    || post(deliver),
+)
+.called_by(Caller::GitHub)
+.sends(RequestBody::Delivery)
+.answers(&[(202, ResponseBody::Nothing)])];
+
 /// The outcome of one delivery.
 enum Received {
     /// Put in the queue.
@@ -64,7 +77,7 @@ enum Received {
 }
 
 /// `POST /github/webhook`.
-pub(crate) async fn deliver(State(inner): State<Hooks>, request: Request) -> Response {
+async fn deliver(State(inner): State<Hooks>, request: Request) -> Response {
     let received = inner.receive(request).await;
     let counters = &inner.api.counters;
     let status = match received {

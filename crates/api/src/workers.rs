@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::routing::get;
 use client::wire::{IntakeResult, WorkerView, Workers};
 use dashboard::SourceState;
 use domain::intake::ReadingResult;
@@ -9,8 +10,18 @@ use domain::redact::presentable;
 use domain::webhook_activity;
 
 use crate::refusal::Refused;
+use crate::route::{ApiRow, ResponseBody, Row};
 use crate::state::{ApiInner, SharedState};
 use crate::view::SHORT_CHARS_MAX;
+
+/// What works by itself, for callers with a token.
+pub(crate) static ROWS: &[ApiRow] = &[Row::get(
+    "/api/worker/status",
+    "worker_status",
+    "Shows how the reading of each source's issues goes",
+    || get(status),
+)
+.answers(&[(200, ResponseBody::Json("Workers"))])];
 
 /// How the sources and the reading of their issues do.
 pub(crate) async fn source_states(api: &ApiInner) -> Result<Vec<SourceState>, Refused> {
@@ -31,7 +42,7 @@ pub(crate) async fn source_states(api: &ApiInner) -> Result<Vec<SourceState>, Re
 }
 
 /// `GET /api/worker/status`.
-pub(crate) async fn status(State(api): SharedState) -> Result<Json<Workers>, Refused> {
+async fn status(State(api): SharedState) -> Result<Json<Workers>, Refused> {
     let states = source_states(&api).await?;
     let workers = states.iter().map(worker).collect();
     Ok(Json(Workers { workers }))

@@ -1,25 +1,54 @@
 //! Requirements: lists them, shows them, and has one implemented.
 
 use axum::extract::State;
+use axum::routing::{get, post};
 use axum::{Extension, Json};
 use client::wire::{RequirementView, Requirements, StartRequirement};
 use domain::delivery::Delivery;
 use domain::ids::{ArtefactId, RepoName};
 use domain::pipeline::Requirement;
 
-use super::{must_repo, named_repo, no_such, view};
+use super::{OF_REPO, must_repo, named_repo, no_such, view};
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, Sent};
 use crate::query::{self, QueryPairs};
 use crate::refusal::Refused;
+use crate::route::{ApiRow, RequestBody, ResponseBody, Row};
 use crate::state::{ApiInner, SharedState};
 use crate::{reach, sources};
 
+/// Requirements, for callers with a token.
+pub(crate) static ROWS: &[ApiRow] = &[
+    Row::get(
+        "/api/requirements",
+        "list_requirements",
+        "Lists the requirements of a repository that Gaffer follows, the newest first",
+        || get(list),
+    )
+    .takes(&[OF_REPO])
+    .answers(&[(200, ResponseBody::Json("Requirements"))])
+    .refuses(&[404]),
+    Row::get(
+        "/api/requirements/{owner}/{name}/{requirement}",
+        "show_requirement",
+        "Shows a requirement, with how far its delivery is",
+        || get(show),
+    )
+    .answers(&[(200, ResponseBody::Json("RequirementView"))])
+    .refuses(&[404]),
+    Row::post(
+        "/api/requirements/{owner}/{name}/{requirement}/start",
+        "start_requirement",
+        "Has a requirement implemented, for the first time or again",
+        || post(start),
+    )
+    .sends(RequestBody::MaybeJson("StartRequirement"))
+    .answers(&[(200, ResponseBody::Json("RequirementView"))])
+    .refuses(&[404, 409]),
+];
+
 /// `GET /api/requirements`.
-pub(crate) async fn list(
-    State(api): SharedState,
-    asked: QueryPairs,
-) -> Result<Json<Requirements>, Refused> {
+async fn list(State(api): SharedState, asked: QueryPairs) -> Result<Json<Requirements>, Refused> {
     let given = query::one(asked, "repo")?;
     let repo = given.as_deref().map(named_repo).transpose()?;
     let found = api.backend.requirements(&must_repo(repo)?).await?;
@@ -31,7 +60,7 @@ pub(crate) async fn list(
 }
 
 /// `GET /api/requirements/{owner}/{name}/{requirement}`.
-pub(crate) async fn show(
+async fn show(
     State(api): SharedState,
     path: Parts<(String, String, String)>,
 ) -> Result<Json<RequirementView>, Refused> {
@@ -41,7 +70,7 @@ pub(crate) async fn show(
 }
 
 /// `POST /api/requirements/{owner}/{name}/{requirement}/start`.
-pub(crate) async fn start(
+async fn start(
     State(api): SharedState,
     path: Parts<(String, String, String)>,
     Extension(who): Extension<AuthenticatedCaller>,

@@ -156,10 +156,10 @@ fn only_the_table_makes_routes() {
         made,
         [
             r#"src/http_api.rs: .route("/jobs/{job}", post(orders::by_colon))"#,
-            "src/http_api.rs: .route(routes::TOOLS.path, tools)",
-            "src/http_api.rs: .route(routes::mail::ONE, post(mail::by_colon))",
-            "src/http_api.rs: .route(routes::sprints::ONE, post(sprints::by_colon))",
-            "src/routes/route.rs: router.route(row.route.path, (row.serve)())",
+            "src/http_api.rs: .route(mail::ONE, post(mail::by_colon))",
+            "src/http_api.rs: .route(mcp::TOOLS.path, tools)",
+            "src/http_api.rs: .route(sprints::ONE, post(sprints::by_colon))",
+            "src/route.rs: router.route(row.route.path, (row.serve)())",
         ]
     );
 }

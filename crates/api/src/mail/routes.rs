@@ -1,13 +1,12 @@
 //! The routes of mail.
 
-use std::sync::Arc;
-
 use axum::routing::{get, post};
+use client::wire::{MAIL_LOG_PAGE_MAX, MAILBOX_LIMIT_MAX};
 
-use super::parameter::{KEY, MAIL_LOG_PAGE, MAILBOX};
-use super::route::{RequestBody, ResponseBody, Row};
-use crate::mail;
-use crate::state::ApiInner;
+use super::{
+    import, log, mailbox, read, rebuild, seal, send, show, stats, tag, trash, untrash, verify,
+};
+use crate::route::{ApiRow, KEY, Parameter, ParameterType, RequestBody, ResponseBody, Row};
 
 use ResponseBody::Json;
 
@@ -17,13 +16,37 @@ pub(crate) const ONE: &str = "/api/mail/{owner}/{name}/{persona}/{message}";
 /// What answers a message as it is then.
 const MESSAGE: &[(u16, ResponseBody)] = &[(200, Json("MailMessage"))];
 
-/// For callers with a token, in the order of the document.
-pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
+/// What a mailbox takes.
+const MAILBOX: [Parameter; 3] = [
+    Parameter::query(
+        "unread",
+        ParameterType::Switch,
+        "Only messages that are not read.",
+    ),
+    Parameter::query(
+        "after",
+        ParameterType::Cursor,
+        "Goes on behind the message of this number.",
+    ),
+    Parameter::limit(MAILBOX_LIMIT_MAX, MAILBOX_LIMIT_MAX),
+];
+
+/// Which page of a log of mail is wanted.
+const MAIL_LOG_PAGE: [Parameter; 1] = [Parameter::number(
+    "page",
+    0,
+    MAIL_LOG_PAGE_MAX,
+    0,
+    "Which page: a further one is named by the `next_page` of the one before.",
+)];
+
+/// Mail, for callers with a token.
+pub(crate) static ROWS: &[ApiRow] = &[
     Row::get(
         "/api/mail/{owner}/{name}",
         "list_mailboxes",
         "Lists the personas that have mail in a repository, with how much",
-        || get(mail::stats),
+        || get(stats),
     )
     .answers(&[(200, Json("MailStats"))])
     .refuses(&[404]),
@@ -31,7 +54,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/mail/{owner}/{name}",
         "send_mail",
         "Sends a message to a persona, or to each of the team; as whom tells the token",
-        || post(mail::send),
+        || post(send),
     )
     .takes(&[KEY])
     .sends(RequestBody::Json("SendMail"))
@@ -41,7 +64,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/mail/{owner}/{name}/log",
         "mail_log",
         "Shows a page of the log of mail as it is, for tokens that see every mailbox",
-        || get(mail::log),
+        || get(log),
     )
     .takes(&MAIL_LOG_PAGE)
     .answers(&[(200, Json("MailLog"))])
@@ -50,7 +73,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/mail/{owner}/{name}/stats",
         "mail_stats",
         "Counts the events and messages of a repository",
-        || get(mail::stats),
+        || get(stats),
     )
     .answers(&[(200, Json("MailStats"))])
     .refuses(&[404]),
@@ -58,7 +81,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/mail/{owner}/{name}/verify",
         "verify_mail",
         "Lists everything that is wrong with the mail of a repository",
-        || get(mail::verify),
+        || get(verify),
     )
     .answers(&[(200, Json("MailVerified"))])
     .refuses(&[404, 409]),
@@ -66,7 +89,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/mail/{owner}/{name}/rebuild",
         "rebuild_mail",
         "Makes mailboxes and counters of the log of mail again",
-        || post(mail::rebuild),
+        || post(rebuild),
     )
     .sends(RequestBody::MaybeJson("MarkMail"))
     .answers(&[(200, Json("MailRebuilt"))])
@@ -75,7 +98,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/mail/{owner}/{name}/seal",
         "seal_mail",
         "Puts all events of mail that no sealed page has into one",
-        || post(mail::seal),
+        || post(seal),
     )
     .sends(RequestBody::MaybeJson("MarkMail"))
     .answers(&[(200, Json("MailSealed"))])
@@ -84,7 +107,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/mail/{owner}/{name}/import",
         "import_mail",
         "Adds the events of an export that are not there yet; needs the scope `admin`",
-        || post(mail::import),
+        || post(import),
     )
     .sends(RequestBody::Json("ImportMail"))
     .answers(&[(200, Json("MailImported"))])
@@ -93,7 +116,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/mail/{owner}/{name}/{persona}",
         "show_mailbox",
         "Lists the mail of a persona, the oldest first, and marks nothing read",
-        || get(mail::mailbox),
+        || get(mailbox),
     )
     .takes(&MAILBOX)
     .answers(&[(200, Json("Mailbox"))])
@@ -102,7 +125,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/mail/{owner}/{name}/{persona}/{message}",
         "show_mail",
         "Shows a message and leaves it as it is",
-        || get(mail::show),
+        || get(show),
     )
     .answers(MESSAGE)
     .refuses(&[404]),
@@ -110,7 +133,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/mail/{owner}/{name}/{persona}/{message}/read",
         "read_mail",
         "Marks a message read, and shows it",
-        || post(mail::read),
+        || post(read),
     )
     .also_at("/api/mail/{owner}/{name}/{persona}/{message}:read")
     .sends(RequestBody::MaybeJson("MarkMail"))
@@ -120,7 +143,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/mail/{owner}/{name}/{persona}/{message}/tag",
         "tag_mail",
         "Puts a tag on a message, or takes one off",
-        || post(mail::tag),
+        || post(tag),
     )
     .also_at("/api/mail/{owner}/{name}/{persona}/{message}:tag")
     .sends(RequestBody::Json("TagMail"))
@@ -130,7 +153,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/mail/{owner}/{name}/{persona}/{message}/trash",
         "trash_mail",
         "Throws a message away",
-        || post(mail::trash),
+        || post(trash),
     )
     .also_at("/api/mail/{owner}/{name}/{persona}/{message}:trash")
     .sends(RequestBody::MaybeJson("MarkMail"))
@@ -140,7 +163,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/mail/{owner}/{name}/{persona}/{message}/untrash",
         "untrash_mail",
         "Takes a message back out of the trash",
-        || post(mail::untrash),
+        || post(untrash),
     )
     .also_at("/api/mail/{owner}/{name}/{persona}/{message}:untrash")
     .sends(RequestBody::MaybeJson("MarkMail"))

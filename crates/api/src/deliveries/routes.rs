@@ -1,16 +1,14 @@
 //! The routes of deliveries.
 
-use std::sync::Arc;
-
 use axum::routing::{get, patch, post};
+use client::wire::{DELIVERIES_LIMIT, DELIVERIES_LIMIT_MAX, TRANSCRIPT_PAGE_MAX};
 use domain::delivery::Execution;
 
-use super::parameter::{DELIVERIES, DELIVERY_EVENTS, KEY, TRANSCRIPT_PAGE};
-use super::route::{RequestBody, ResponseBody, Row};
-use crate::deliveries::{self, DeliveryVerb, executions, runs};
-use crate::document;
-use crate::events;
-use crate::state::ApiInner;
+use super::create::create;
+use super::orders::{DeliveryVerb, edit, order};
+use super::query::NEEDS;
+use super::{executions, list, runs, show, why};
+use crate::route::{ApiRow, KEY, Parameter, ParameterType, RequestBody, ResponseBody, Row};
 
 use ResponseBody::{Json, Text};
 
@@ -20,13 +18,61 @@ const DELIVERY: &[(u16, ResponseBody)] = &[(200, Json("DeliveryView"))];
 /// A delivery of which something runs now.
 const BEGUN: &[(u16, ResponseBody)] = &[(202, Json("DeliveryView"))];
 
-/// For callers with a token, in the order of the document.
-pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
+/// What `GET /api/deliveries` takes.
+const DELIVERIES: [Parameter; 6] = [
+    Parameter::query(
+        "phase",
+        ParameterType::Word(&[
+            "intake",
+            "plan",
+            "implement",
+            "review",
+            "verify",
+            "deploy",
+            "observe",
+            "close",
+        ]),
+        "Only deliveries in this phase.",
+    ),
+    Parameter::query(
+        "repo",
+        ParameterType::Form("RepoName"),
+        "Only deliveries of this repository.",
+    ),
+    Parameter::query(
+        "needs",
+        ParameterType::Word(&NEEDS),
+        "Only deliveries that wait for a person, or for an agent.",
+    ),
+    Parameter::query(
+        "open",
+        ParameterType::Switch,
+        "Only deliveries that are not over.",
+    ),
+    Parameter::limit(DELIVERIES_LIMIT_MAX, DELIVERIES_LIMIT),
+    Parameter::query(
+        "after",
+        ParameterType::Cursor,
+        "Goes on where an earlier answer ended: its `next`.",
+    ),
+];
+
+/// Which page of a transcript is wanted.
+const TRANSCRIPT_PAGE: Parameter = Parameter::number(
+    "page",
+    1,
+    TRANSCRIPT_PAGE_MAX,
+    1,
+    "Which page: a further one is named by the `next_page` of the one before.",
+);
+
+/// Deliveries, for callers with a token.
+pub(crate) static ROWS: &[ApiRow] = &[
     Row::get(
         "/api/deliveries",
         "list_deliveries",
         "Lists deliveries, the newest first, and among them jobs that belong to none",
-        || get(deliveries::list),
+        || get(list),
     )
     .takes(&DELIVERIES)
     .answers(&[(200, Json("Deliveries"))])
@@ -35,24 +81,17 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/deliveries",
         "create_delivery",
         "Creates a delivery from an issue or the caller's own words",
-        || post(deliveries::create),
+        || post(create),
     )
     .takes(&[KEY])
     .sends(RequestBody::Json("CreateDelivery"))
     .answers(&[(201, Json("DeliveryView")), (202, Json("Later"))])
     .refuses(&[409]),
     Row::get(
-        "/api/deliveries/schema",
-        "delivery_schema",
-        "Returns the JSON Schema of a delivery as it is shown",
-        || get(document::delivery_schema),
-    )
-    .answers(&[(200, ResponseBody::Schema)]),
-    Row::get(
         "/api/deliveries/{delivery}",
         "show_delivery",
         "Shows a delivery, with what the caller may do with it now",
-        || get(deliveries::show),
+        || get(show),
     )
     .answers(DELIVERY)
     .refuses(&[404]),
@@ -60,7 +99,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/deliveries/{delivery}",
         "edit_delivery",
         "Changes what a delivery says of itself",
-        || patch(deliveries::edit),
+        || patch(edit),
     )
     .takes(&[KEY])
     .sends(RequestBody::Json("EditDelivery"))
@@ -70,7 +109,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         "/api/deliveries/{delivery}/why",
         "why_delivery",
         "Explains why a delivery is where it is",
-        || get(deliveries::why),
+        || get(why),
     )
     .answers(&[(200, Json("DeliveryWhy"))])
     .refuses(&[404]),
@@ -103,7 +142,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         DeliveryVerb::Start.path(),
         "start_delivery",
         "Begins a delivery that waits at its plan",
-        || deliveries::order(DeliveryVerb::Start),
+        || order(DeliveryVerb::Start),
     )
     .takes(&[KEY])
     .sends(RequestBody::MaybeJson("StartDelivery"))
@@ -113,7 +152,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         DeliveryVerb::Approve.path(),
         "approve_delivery",
         "Lets a delivery go on from a checkpoint",
-        || deliveries::order(DeliveryVerb::Approve),
+        || order(DeliveryVerb::Approve),
     )
     .takes(&[KEY])
     .sends(RequestBody::MaybeJson("ApproveDelivery"))
@@ -123,7 +162,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         DeliveryVerb::Reject.path(),
         "reject_delivery",
         "Sends a delivery back from a checkpoint",
-        || deliveries::order(DeliveryVerb::Reject),
+        || order(DeliveryVerb::Reject),
     )
     .takes(&[KEY])
     .sends(RequestBody::Json("RejectDelivery"))
@@ -133,7 +172,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         DeliveryVerb::Retry.path(),
         "retry_delivery",
         "Tries the failed phase of a delivery again",
-        || deliveries::order(DeliveryVerb::Retry),
+        || order(DeliveryVerb::Retry),
     )
     .takes(&[KEY])
     .sends(RequestBody::MaybeJson("RetryDelivery"))
@@ -143,7 +182,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         DeliveryVerb::Cancel.path(),
         "cancel_delivery",
         "Cancels what a delivery is doing",
-        || deliveries::order(DeliveryVerb::Cancel),
+        || order(DeliveryVerb::Cancel),
     )
     .takes(&[KEY])
     .sends(RequestBody::MaybeJson("CancelDelivery"))
@@ -153,7 +192,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         DeliveryVerb::Verdict.path(),
         "judge_delivery",
         "Says what the review of a delivery came to",
-        || deliveries::order(DeliveryVerb::Verdict),
+        || order(DeliveryVerb::Verdict),
     )
     .takes(&[KEY])
     .sends(RequestBody::Json("VerdictRequest"))
@@ -163,7 +202,7 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         DeliveryVerb::Plan.path(),
         "plan_delivery",
         "Sends the plan of a delivery",
-        || deliveries::order(DeliveryVerb::Plan),
+        || order(DeliveryVerb::Plan),
     )
     .takes(&[KEY])
     .sends(RequestBody::Json("PlanRequest"))
@@ -173,21 +212,12 @@ pub(crate) static ROWS: &[Row<Arc<ApiInner>>] = &[
         DeliveryVerb::Split.path(),
         "split_delivery",
         "Splits a delivery into smaller ones",
-        || deliveries::order(DeliveryVerb::Split),
+        || order(DeliveryVerb::Split),
     )
     .takes(&[KEY])
     .sends(RequestBody::Json("SplitRequest"))
     .answers(DELIVERY)
     .refuses(&[404, 409]),
-    Row::get(
-        "/api/deliveries/{delivery}/events",
-        "delivery_events",
-        "Lists the events of a delivery and its jobs, after a cursor",
-        || get(events::delivery_events),
-    )
-    .takes(&DELIVERY_EVENTS)
-    .answers(&[(200, Json("EventPage"))])
-    .refuses(&[404]),
     Row::post(
         executions::path(Execution::Plan),
         "generate_plan",

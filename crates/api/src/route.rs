@@ -1,11 +1,18 @@
-//! What a route is, and what serves it.
+//! What a route is, and what serves it. The rows of each subject stand beside its handlers.
+
+mod parameter;
+
+use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::MethodRouter;
 use domain::token::Scope;
 
-use super::parameter::Parameter;
+use crate::state::ApiInner;
 use crate::verb::Verb;
+
+pub(crate) use parameter::KEY;
+pub use parameter::{Parameter, ParameterType};
 
 /// With which method a route is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,13 +105,16 @@ pub struct Route {
 
 /// One route, and what serves it.
 pub(crate) struct Row<S> {
-    pub(super) route: Route,
+    pub(crate) route: Route,
     serve: fn() -> MethodRouter<S>,
 }
 
+/// A route of the API, with what serves it.
+pub(crate) type ApiRow = Row<Arc<ApiInner>>;
+
 impl Route {
     /// A route that takes nothing and answers nothing yet.
-    pub(super) const fn new(
+    pub(crate) const fn new(
         method: Method,
         path: &'static str,
         id: &'static str,
@@ -138,7 +148,7 @@ impl<S> Row<S> {
     }
 
     /// A reading route.
-    pub(super) const fn get(
+    pub(crate) const fn get(
         path: &'static str,
         id: &'static str,
         summary: &'static str,
@@ -148,7 +158,7 @@ impl<S> Row<S> {
     }
 
     /// A writing route.
-    pub(super) const fn post(
+    pub(crate) const fn post(
         path: &'static str,
         id: &'static str,
         summary: &'static str,
@@ -158,7 +168,7 @@ impl<S> Row<S> {
     }
 
     /// A route that changes what is there.
-    pub(super) const fn patch(
+    pub(crate) const fn patch(
         path: &'static str,
         id: &'static str,
         summary: &'static str,
@@ -168,7 +178,7 @@ impl<S> Row<S> {
     }
 
     /// A route that removes what is there.
-    pub(super) const fn delete(
+    pub(crate) const fn delete(
         path: &'static str,
         id: &'static str,
         summary: &'static str,
@@ -178,7 +188,7 @@ impl<S> Row<S> {
     }
 
     /// An order about one job, in both spellings.
-    pub(super) const fn order(
+    pub(crate) const fn order(
         verb: Verb,
         id: &'static str,
         summary: &'static str,
@@ -189,7 +199,7 @@ impl<S> Row<S> {
     }
 
     /// A page.
-    pub(super) const fn page(
+    pub(crate) const fn page(
         path: &'static str,
         id: &'static str,
         summary: &'static str,
@@ -200,7 +210,7 @@ impl<S> Row<S> {
     }
 
     /// A form of a page, which leads to another page.
-    pub(super) const fn form(
+    pub(crate) const fn form(
         path: &'static str,
         id: &'static str,
         summary: &'static str,
@@ -212,32 +222,32 @@ impl<S> Row<S> {
     }
 
     /// The same row with its second spelling.
-    pub(super) const fn also_at(mut self, colon: &'static str) -> Self {
+    pub(crate) const fn also_at(mut self, colon: &'static str) -> Self {
         self.route.colon = Some(colon);
         self
     }
 
-    pub(super) const fn called_by(mut self, caller: Caller) -> Self {
+    pub(crate) const fn called_by(mut self, caller: Caller) -> Self {
         self.route.caller = caller;
         self
     }
 
-    pub(super) const fn takes(mut self, parameters: &'static [Parameter]) -> Self {
+    pub(crate) const fn takes(mut self, parameters: &'static [Parameter]) -> Self {
         self.route.parameters = parameters;
         self
     }
 
-    pub(super) const fn sends(mut self, sends: RequestBody) -> Self {
+    pub(crate) const fn sends(mut self, sends: RequestBody) -> Self {
         self.route.sends = sends;
         self
     }
 
-    pub(super) const fn answers(mut self, answers: &'static [(u16, ResponseBody)]) -> Self {
+    pub(crate) const fn answers(mut self, answers: &'static [(u16, ResponseBody)]) -> Self {
         self.route.answers = answers;
         self
     }
 
-    pub(super) const fn refuses(mut self, refuses: &'static [u16]) -> Self {
+    pub(crate) const fn refuses(mut self, refuses: &'static [u16]) -> Self {
         self.route.refuses = refuses;
         self
     }

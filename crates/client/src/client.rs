@@ -1,11 +1,6 @@
-//! One method for each route of the API.
+//! The client, with a method for each route about jobs, events and wakes. Those of other subjects stand beside their types in `wire`.
 
 mod artifacts;
-mod deliveries;
-mod mail;
-mod pipelines;
-mod runs;
-mod sprints;
 mod transport;
 
 #[cfg(test)]
@@ -23,11 +18,10 @@ use crate::wire::{
     Registered, RetryRequest, TakeRequest, Taken, Why,
 };
 
-pub use deliveries::DeliveryQuery;
-pub use mail::MailOrder;
+pub(crate) use transport::Call;
 pub use transport::{CALL_TIMEOUT, Client, Request, Transport, TransportResponse};
 
-use transport::{Call, job_path};
+use transport::job_path;
 
 /// The outcome of a call that may take longer than the API waits.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,8 +12,8 @@ mod client;
 mod plain_words;
 
 pub use client::{
-    Answer, CALL_TIMEOUT, Client, DeliveryQuery, EventQuery, JobQuery, MailOrder, Request,
-    Transport, TransportResponse,
+    Answer, CALL_TIMEOUT, Client, EventQuery, JobQuery, Request, Transport, TransportResponse,
 };
 pub use error::Error;
 pub use plain_words::in_plain_words;
+pub use wire::{DeliveryQuery, MailOrder};

@@ -1,4 +1,4 @@
-//! Requests and answers of the HTTP API, as JSON.
+//! Requests and answers of the HTTP API, as JSON, and the calls of each subject beside its types.
 //!
 //! Requests refuse unknown fields, so that a typing error is reported, except where others define the fields; answers
 //! may gain fields at any time.

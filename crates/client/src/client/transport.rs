@@ -86,7 +86,7 @@ type ResponseFuture<'a> =
     Pin<Box<dyn Future<Output = Result<(StatusCode, Vec<u8>), Error>> + Send + 'a>>;
 
 /// One call without its token.
-pub(super) struct Call {
+pub(crate) struct Call {
     method: Method,
     path: Vec<String>,
     query: Vec<(&'static str, String)>,
@@ -96,7 +96,7 @@ pub(super) struct Call {
 
 impl Call {
     /// A call of the resource at a path of plain segments.
-    pub(super) fn new<S: AsRef<str>>(method: Method, path: &[S]) -> Self {
+    pub(crate) fn new<S: AsRef<str>>(method: Method, path: &[S]) -> Self {
         let path = path
             .iter()
             .map(|segment| segment.as_ref().to_owned())
@@ -111,20 +111,20 @@ impl Call {
     }
 
     /// The same call with a JSON body.
-    pub(super) fn body(mut self, body: &impl Serialize) -> Self {
+    pub(crate) fn body(mut self, body: &impl Serialize) -> Self {
         // Requests are plain fields with text keys, which always serialize; an empty body would be refused by name.
         self.body = Some(serde_json::to_vec(body).unwrap_or_default());
         self
     }
 
     /// The same call with one more query parameter.
-    pub(super) fn with(mut self, name: &'static str, value: String) -> Self {
+    pub(crate) fn with(mut self, name: &'static str, value: String) -> Self {
         self.query.push((name, value));
         self
     }
 
     /// The same call under a name, so that repeating it does nothing twice.
-    pub(super) fn key(mut self, key: Option<&str>) -> Self {
+    pub(crate) fn key(mut self, key: Option<&str>) -> Self {
         self.key = key.map(str::to_owned);
         self
     }
@@ -180,13 +180,13 @@ impl Client {
     }
 
     /// Makes a call that ends in 200 or 201.
-    pub(super) async fn done<T: DeserializeOwned>(&self, call: Call) -> Result<T, Error> {
+    pub(crate) async fn done<T: DeserializeOwned>(&self, call: Call) -> Result<T, Error> {
         let (status, body) = self.send(call).await?;
         self.read(status, &body)
     }
 
     /// Makes a call that may end in 202.
-    pub(super) async fn answer<T: DeserializeOwned>(&self, call: Call) -> Result<Answer<T>, Error> {
+    pub(crate) async fn answer<T: DeserializeOwned>(&self, call: Call) -> Result<Answer<T>, Error> {
         let (status, body) = self.send(call).await?;
         if status == StatusCode::ACCEPTED {
             return Ok(Answer::Later(Box::new(self.read(status, &body)?)));

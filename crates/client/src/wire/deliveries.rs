@@ -1,5 +1,6 @@
 //! Deliveries in answers.
 
+mod calls;
 mod requests;
 mod runs;
 
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AsRead, Next, PlannedStep, Reason, WaitsFor, form};
 
+pub use calls::DeliveryQuery;
 pub use requests::{
     AnalysisRequest, ApproveDelivery, CancelDelivery, CollectRequest, CreateDelivery, EditDelivery,
     ExecuteDelivery, FixDelivery, ISSUE_NUMBER_MAX, PartRequest, PlanRequest, RefRequest,

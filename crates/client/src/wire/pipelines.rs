@@ -1,5 +1,7 @@
 //! Runs of pipelines, and requirements.
 
+mod calls;
+
 use domain::ids::{
     ArtefactId, BranchName, CommitSha, DeliveryId, JobId, PipelineId, RepoName, RoleName,
     SessionId, StreamName,

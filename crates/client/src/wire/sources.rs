@@ -10,12 +10,15 @@ use domain::pipeline::{Exchange, Implement, PipelineRules};
 use domain::policy::{Policy, Source, Timing, duration};
 use domain::sprint::{Integration, NextSprint, Parallel, SprintRules};
 use jiff::SignedDuration;
+use reqwest::Method;
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::form;
+use super::{IntakeResult, form};
+use crate::client::{Answer, Call, Client};
+use crate::error::Error;
 
 /// `GET /api/sources`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -353,4 +356,18 @@ fn by_name_or_null<'de, D: Deserializer<'de>>(
     given: D,
 ) -> Result<Option<Option<PipelineSettings>>, D::Error> {
     given.deserialize_option(ByName(PhantomData)).map(Some)
+}
+
+impl Client {
+    /// A source with its settings.
+    pub async fn source(&self, repo: &RepoName) -> Result<SourceView, Error> {
+        let path = ["api", "sources", repo.owner(), repo.name()];
+        self.done(Call::new(Method::GET, &path)).await
+    }
+
+    /// Has the issues of a source read now. What came of it comes later where the reading is not done.
+    pub async fn sync_source(&self, repo: &RepoName) -> Result<Answer<IntakeResult>, Error> {
+        let path = ["api", "sources", repo.owner(), repo.name(), "sync"];
+        self.answer(Call::new(Method::POST, &path)).await
+    }
 }

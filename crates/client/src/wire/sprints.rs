@@ -1,5 +1,7 @@
 //! Sprints: what they are asked to be, how far they are, and what came of their weaves.
 
+mod calls;
+
 use domain::ids::{BranchName, CommitSha, JobId, PersonaName, PullRef, RepoName, SprintNumber};
 use domain::sprint::Figures;
 use jiff::Timestamp;

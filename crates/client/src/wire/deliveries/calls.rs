@@ -4,14 +4,13 @@ use domain::ids::{InvalidId, JobName, RepoName};
 use reqwest::Method;
 use serde::Serialize;
 
-use super::Answer;
-use super::transport::{Call, Client};
-use crate::error::Error;
-use crate::wire::{
+use super::{
     ApproveDelivery, CancelDelivery, CreateDelivery, Deliveries, DeliveryView, DeliveryWhy,
-    EditDelivery, IntakeResult, PlanRequest, RejectDelivery, RetryDelivery, SourceView,
-    SplitRequest, StartDelivery, VerdictRequest,
+    EditDelivery, PlanRequest, RejectDelivery, RetryDelivery, SplitRequest, StartDelivery,
+    VerdictRequest,
 };
+use crate::client::{Answer, Call, Client};
+use crate::error::Error;
 
 /// Where deliveries are.
 const AT: [&str; 2] = ["api", "deliveries"];
@@ -158,18 +157,6 @@ impl Client {
         split: &SplitRequest,
     ) -> Result<DeliveryView, Error> {
         self.order(id, "split", split).await
-    }
-
-    /// A source with its settings.
-    pub async fn source(&self, repo: &RepoName) -> Result<SourceView, Error> {
-        let path = ["api", "sources", repo.owner(), repo.name()];
-        self.done(Call::new(Method::GET, &path)).await
-    }
-
-    /// Has the issues of a source read now. What came of it comes later where the reading is not done.
-    pub async fn sync_source(&self, repo: &RepoName) -> Result<Answer<IntakeResult>, Error> {
-        let path = ["api", "sources", repo.owner(), repo.name(), "sync"];
-        self.answer(Call::new(Method::POST, &path)).await
     }
 
     async fn order(

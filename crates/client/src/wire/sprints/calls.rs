@@ -3,11 +3,11 @@
 use domain::ids::{RepoName, SprintNumber};
 use reqwest::Method;
 
-use super::transport::{Call, Client};
-use crate::error::Error;
-use crate::wire::{
+use super::{
     IntegrateSprint, OrderSprint, SprintPlanView, SprintView, SprintWhy, Sprints, StartSprint,
 };
+use crate::client::{Call, Client};
+use crate::error::Error;
 
 /// What stands for the newest sprint in a path.
 const LATEST: &str = "latest";

@@ -3,12 +3,12 @@
 use domain::ids::{ArtefactId, PipelineId, RepoName};
 use reqwest::Method;
 
-use super::transport::{Call, Client};
-use crate::error::Error;
-use crate::wire::{
+use super::{
     CancelPipeline, PipelineView, PipelineWhy, Pipelines, RequirementView, Requirements,
     StartPipeline, StartRequirement,
 };
+use crate::client::{Call, Client};
+use crate::error::Error;
 
 /// The path of a run.
 fn of_run(id: &PipelineId, rest: &[&str]) -> Vec<String> {

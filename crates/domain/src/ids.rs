@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::fence::is_invisible;
 use crate::redact::redact;
 
+pub(crate) use declaring::{text_id, ulid_id};
 pub use mail::{
     Attachment, BODY_BYTES_MAX as MAIL_BODY_BYTES_MAX, MailBody, MailEventId, MailTag, MessageId,
     PAGES as MAIL_PAGES, PersonaName, Subject,
@@ -17,6 +18,7 @@ pub use pipeline::PipelineId;
 pub use repository::{RepoId, RepoName, RepositoryIdentity};
 pub use sprint::SprintNumber;
 
+mod declaring;
 mod delivery;
 mod mail;
 mod naming;
@@ -46,73 +48,6 @@ impl InvalidId {
         Self { kind, value, rule }
     }
 }
-
-/// Defines a validated text id with the usual conversions, in any module of this crate.
-macro_rules! text_id {
-    ($(#[$doc:meta])* $name:ident, $kind:literal, $rule:literal, $valid:expr) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-        #[serde(try_from = "String", into = "String")]
-        pub struct $name(String);
-
-        impl $name {
-            /// The id as text.
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl std::str::FromStr for $name {
-            type Err = $crate::ids::InvalidId;
-
-            fn from_str(value: &str) -> Result<Self, $crate::ids::InvalidId> {
-                let valid: fn(&str) -> bool = $valid;
-                if valid(value) {
-                    Ok(Self(value.to_owned()))
-                } else {
-                    Err($crate::ids::InvalidId::new($kind, value, $rule))
-                }
-            }
-        }
-
-        impl TryFrom<String> for $name {
-            type Error = $crate::ids::InvalidId;
-
-            fn try_from(value: String) -> Result<Self, $crate::ids::InvalidId> {
-                value.parse()
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(id: $name) -> String {
-                id.0
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-    };
-}
-
-pub(crate) use text_id;
-
-/// Defines an id that is a ULID in lower case.
-macro_rules! ulid_id {
-    ($(#[$doc:meta])* $name:ident, $kind:literal) => {
-        $crate::ids::text_id!($(#[$doc])* $name, $kind, "26 characters, a ULID in lower case", $crate::ids::is_ulid);
-
-        impl $name {
-            /// The id of a ULID.
-            pub fn from_ulid(ulid: ulid::Ulid) -> Self {
-                Self(ulid.to_string().to_ascii_lowercase())
-            }
-        }
-    };
-}
-pub(crate) use ulid_id;
 
 fn is_word(value: &str, longest: usize) -> bool {
     !value.is_empty()
@@ -173,7 +108,9 @@ fn is_branch(value: &str) -> bool {
 
 ulid_id!(
     /// One piece of work, kept over retries: a ULID in lower case.
-    JobId, "job id"
+    JobId, "job id";
+    /// One piece of work, kept over retries: a ULID in lower case.
+    as JobId
 );
 text_id!(
     /// One delivery: 12 hex digits of the hash of what triggered it, or a ULID in lower case.
@@ -185,7 +122,9 @@ text_id!(
 );
 text_id!(
     /// Jules's own id of a session: an unsigned 64-bit decimal in practice, kept as text because it exceeds an `i64` and a float.
-    SessionId, "session id", "1 to 64 letters, digits, `-` or `_`", |v| is_word(v, 64)
+    SessionId, "session id", "1 to 64 letters, digits, `-` or `_`", |v| is_word(v, 64);
+    /// Jules's own id of a session.
+    { "pattern": "^[A-Za-z0-9_-]{1,64}$", "examples": ["15400000000000000001"] }
 );
 text_id!(
     /// GitHub's name of one webhook delivery, which a redelivery keeps: a UUID in practice.
@@ -197,7 +136,9 @@ text_id!(
 );
 text_id!(
     /// One plan: Jules's own id of it, or ours where another planner sent it.
-    PlanId, "plan id", "1 to 128 letters, digits, `-` or `_`", |v| is_word(v, 128)
+    PlanId, "plan id", "1 to 128 letters, digits, `-` or `_`", |v| is_word(v, 128);
+    /// One plan: Jules's own id of it, or ours where another planner sent it.
+    { "pattern": "^[A-Za-z0-9_-]{1,128}$" }
 );
 text_id!(
     /// One running Gaffer with its own store.
@@ -205,23 +146,33 @@ text_id!(
 );
 text_id!(
     /// One Jules key with its plan and budgets.
-    AccountName, "account name", "1 to 32 of a-z, 0-9, `-`, a letter first", is_name
+    AccountName, "account name", "1 to 32 of a-z, 0-9, `-`, a letter first", is_name;
+    /// One Jules key with its plan and budgets.
+    { "pattern": "^[a-z][a-z0-9-]{0,31}$", "examples": ["default"] }
 );
 text_id!(
     /// Who gets woken.
-    AgentName, "agent name", "1 to 32 of a-z, 0-9, `-`, a letter first", is_name
+    AgentName, "agent name", "1 to 32 of a-z, 0-9, `-`, a letter first", is_name;
+    /// Who gets woken.
+    { "pattern": "^[a-z][a-z0-9-]{0,31}$", "examples": ["zai"] }
 );
 text_id!(
     /// A role of a layer of the pipeline, which its folder is named after.
-    RoleName, "role", "1 to 40 of a-z, 0-9, `_`, `-`, a letter first", |v| is_role(v, 40)
+    RoleName, "role", "1 to 40 of a-z, 0-9, `_`, `-`, a letter first", |v| is_role(v, 40);
+    /// A role of a layer that has several.
+    { "pattern": "^[a-z][a-z0-9_-]{0,39}$", "examples": ["qa"] }
 );
 text_id!(
     /// A stream of the exchange, which its folder is named after.
-    StreamName, "stream", "1 to 40 of a-z, 0-9, `_`, `-`, a letter first", |v| is_role(v, 40)
+    StreamName, "stream", "1 to 40 of a-z, 0-9, `_`, `-`, a letter first", |v| is_role(v, 40);
+    /// A stream of the exchange.
+    { "pattern": "^[a-z][a-z0-9_-]{0,39}$", "examples": ["backend"] }
 );
 text_id!(
     /// What an agent of the pipeline calls an event, a requirement, a proposal or a branch by.
-    ArtefactId, "id of an event, a requirement or a proposal", "6 of a-z, 0-9", |v| v.len() == 6 && v.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+    ArtefactId, "id of an event, a requirement or a proposal", "6 of a-z, 0-9", |v| v.len() == 6 && v.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    /// An event, a requirement or a proposal of the exchange.
+    { "pattern": "^[a-z0-9]{6}$", "examples": ["ab12cd"] }
 );
 text_id!(
     /// A token of our own HTTP API.
@@ -229,19 +180,27 @@ text_id!(
 );
 text_id!(
     /// A git object id, 40 or 64 hex digits in lower case.
-    CommitSha, "commit SHA", "40 or 64 hex digits in lower case", |v| (v.len() == 40 || v.len() == 64) && is_hex(v)
+    CommitSha, "commit SHA", "40 or 64 hex digits in lower case", |v| (v.len() == 40 || v.len() == 64) && is_hex(v);
+    /// A git object id in lower case.
+    { "pattern": "^([0-9a-f]{40}|[0-9a-f]{64})$", "examples": ["1111111111111111111111111111111111111111"] }
 );
 text_id!(
     /// A branch without `refs/heads/`.
-    BranchName, "branch name", "what `git check-ref-format --branch` accepts", is_branch
+    BranchName, "branch name", "what `git check-ref-format --branch` accepts", is_branch;
+    /// A branch without `refs/heads/`, as `git check-ref-format --branch` accepts it.
+    { "pattern": "^[^\\u0000-\\u0020\\u007f~^:?*\\[\\\\]+$", "minLength": 1, "maxLength": 244, "examples": ["main"] }
 );
 text_id!(
     /// One effect: a hash of its purpose, so the same decision always has the same id.
-    EffectId, "effect id", "32 hex digits", |v| v.len() == 32 && is_hex(v)
+    EffectId, "effect id", "32 hex digits", |v| v.len() == 32 && is_hex(v);
+    /// One effect: the same decision always has the same id.
+    { "pattern": "^[0-9a-f]{32}$" }
 );
 text_id!(
     /// One occurrence that may wake an agent: a hash of the occurrence, so it can be announced only once.
-    EventId, "event id", "`evt_` and 32 hex digits", |v| v.strip_prefix("evt_").is_some_and(|h| h.len() == 32 && is_hex(h))
+    EventId, "event id", "`evt_` and 32 hex digits", |v| v.strip_prefix("evt_").is_some_and(|h| h.len() == 32 && is_hex(h));
+    /// One occurrence that may wake an agent.
+    { "pattern": "^evt_[0-9a-f]{32}$" }
 );
 
 /// The first 32 hex digits of the SHA-256 of a text: 128 bits, so that two different texts never meet.

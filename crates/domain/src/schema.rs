@@ -1,6 +1,9 @@
 //! JSON schemas of ids, words, times and other single values, for the documents that `client` makes of its types (feature `schema`).
 //!
 //! A definition has the words that the documents show, which tell what a caller may write and not how it is checked.
+//! That of an id stands beside the id (`text_id!`, `ulid_id!`).
+
+mod defined;
 
 use std::borrow::Cow;
 
@@ -11,13 +14,9 @@ use crate::delivery::{
     Checkpoints, CheckpointsBy, Deploy, Endpoint, IntakeLabel, Observe, Phase, PlanBy, RefRole,
     RefType, ReviewBy, Verdict,
 };
-use crate::ids::{
-    AccountName, AgentName, ArtefactId, Attachment, BranchName, CommitSha, DeliveryId, EffectId,
-    EventId, JobId, MailBody, MailTag, MessageId, PersonaName, PipelineId, PlanId, PullRef,
-    RepoName, RoleName, RunId, SessionId, SprintNumber, StreamName, Subject,
-};
+use crate::ids::{DeliveryId, MessageId, PullRef, RepoName, RunId, SprintNumber};
 use crate::mail::Recipient;
-use crate::pipeline::{Exchange, Implement, MockTag};
+use crate::pipeline::{Exchange, Implement};
 use crate::policy::MergeMethod;
 use crate::priority::{PRIORITY_MAX, Priority};
 use crate::redelivery::WebhookLog;
@@ -26,37 +25,7 @@ use crate::wake::Resume;
 use crate::web_page::WebPage;
 use crate::webhook_activity::WebhookHealth;
 
-/// Gives types a definition each: its words, its name where that is not the type's, the JSON type, and the rules.
-macro_rules! defined {
-    (@name $named:ident) => {
-        stringify!($named)
-    };
-    (@name $named:ident $name:ident) => {
-        stringify!($name)
-    };
-    ($($(#[doc = $doc:literal])* $named:ident $(as $name:ident)?: $kind:ident $rules:tt;)*) => {$(
-        impl JsonSchema for $named {
-            fn schema_name() -> Cow<'static, str> {
-                defined!(@name $named $($name)?).into()
-            }
-
-            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-                let words = concat!($($doc, "\n"),*);
-                definition(generator, stringify!($kind), words, json_schema!($rules))
-            }
-        }
-    )*};
-}
-
-/// The definition of a type. Where definitions are repeated in each place that refers to them, it is the JSON type alone.
-fn definition(generator: &SchemaGenerator, kind: &str, words: &str, mut rules: Schema) -> Schema {
-    if generator.settings().inline_subschemas {
-        return json_schema!({ "type": kind });
-    }
-    rules.insert("type".to_owned(), kind.into());
-    rules.insert("description".to_owned(), words.trim().into());
-    rules
-}
+pub(crate) use defined::{defined, definition};
 
 /// Shows types as the plain ones that they are written as.
 macro_rules! plain {
@@ -78,50 +47,12 @@ macro_rules! plain {
 }
 
 defined! {
-    /// One piece of work, kept over retries: a ULID in lower case.
-    JobId: string { "pattern": "^[0-7][0-9a-hjkmnp-tv-z]{25}$", "examples": ["01k0000000000000000000000a"] };
-    /// Jules's own id of a session.
-    SessionId: string { "pattern": "^[A-Za-z0-9_-]{1,64}$", "examples": ["15400000000000000001"] };
-    /// One plan: Jules's own id of it, or ours where another planner sent it.
-    PlanId: string { "pattern": "^[A-Za-z0-9_-]{1,128}$" };
-    /// One Jules key with its plan and budgets.
-    AccountName: string { "pattern": "^[a-z][a-z0-9-]{0,31}$", "examples": ["default"] };
-    /// Who gets woken.
-    AgentName: string { "pattern": "^[a-z][a-z0-9-]{0,31}$", "examples": ["zai"] };
-    /// A git object id in lower case.
-    CommitSha: string { "pattern": "^([0-9a-f]{40}|[0-9a-f]{64})$", "examples": ["1111111111111111111111111111111111111111"] };
-    /// A branch without `refs/heads/`, as `git check-ref-format --branch` accepts it.
-    BranchName: string { "pattern": "^[^\\u0000-\\u0020\\u007f~^:?*\\[\\\\]+$", "minLength": 1, "maxLength": 244, "examples": ["main"] };
-    /// One effect: the same decision always has the same id.
-    EffectId: string { "pattern": "^[0-9a-f]{32}$" };
-    /// One occurrence that may wake an agent.
-    EventId: string { "pattern": "^evt_[0-9a-f]{32}$" };
     /// `owner/name` on GitHub.
     RepoName: string { "pattern": "^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$", "examples": ["acme/shop"] };
     /// One pull request, `owner/name#number`.
     PullRef: string { "pattern": "^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}#[1-9][0-9]*$", "examples": ["acme/shop#7"] };
-    /// An id that is a ULID in lower case.
-    PipelineId as Ulid: string { "pattern": "^[0-7][0-9a-hjkmnp-tv-z]{25}$", "examples": ["01k0000000000000000000000a"] };
-    /// A role of a layer that has several.
-    RoleName: string { "pattern": "^[a-z][a-z0-9_-]{0,39}$", "examples": ["qa"] };
-    /// A stream of the exchange.
-    StreamName: string { "pattern": "^[a-z][a-z0-9_-]{0,39}$", "examples": ["backend"] };
-    /// An event, a requirement or a proposal of the exchange.
-    ArtefactId: string { "pattern": "^[a-z0-9]{6}$", "examples": ["ab12cd"] };
-    /// The name of a trial run, with `mock` in it.
-    MockTag: string { "pattern": "^([a-z0-9]+-)*[a-z0-9]*mock[a-z0-9]*(-[a-z0-9]+)*$", "maxLength": 40, "examples": ["mock-1"] };
-    /// Who mail is from or to.
-    PersonaName: string { "pattern": "^[a-z][a-z0-9_-]{0,31}$", "examples": ["curator"] };
     /// A persona, also as `curator@team`, or `all@team` for every persona that has mail or is in the newest sprint.
     Recipient: string { "pattern": "^[a-z][a-z0-9_-]{0,31}(@team)?$", "examples": ["curator", "all@team"] };
-    /// What a message is about: one line of visible characters, without what looks like a secret.
-    Subject: string { "minLength": 1, "maxLength": 200, "pattern": "\\S", "examples": ["Conflict in PR #102"] };
-    /// What a message says: at most 16,000 bytes as JSON, without what looks like a secret.
-    MailBody: string { "maxLength": 16000 };
-    /// An address with https, without a user.
-    Attachment: string { "pattern": "^https://[^\\s]+$", "maxLength": 1000, "examples": ["https://github.com/acme/shop/pull/7.patch"] };
-    /// A word on a message.
-    MailTag: string { "pattern": "^[A-Za-z0-9_-]{1,40}$", "examples": ["needs-action"] };
     /// The number of a sprint of a repository.
     SprintNumber: integer { "minimum": 1, "maximum": u32::MAX, "examples": [50] };
     /// How much a job matters; 9 goes first.
@@ -242,6 +173,11 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::ids::{
+        AccountName, AgentName, ArtefactId, Attachment, BranchName, CommitSha, JobId, MailTag,
+        PersonaName, PipelineId, RoleName, SessionId, StreamName, Subject,
+    };
+    use crate::pipeline::MockTag;
 
     /// What a definition shows as valid is read.
     fn reads_its_examples<T: JsonSchema + DeserializeOwned>() {

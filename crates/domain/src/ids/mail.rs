@@ -46,7 +46,9 @@ pub const PAGES: [&str; 6] = ["log", "stats", "verify", "rebuild", "seal", "impo
 
 text_id!(
     /// Who a session of a sprint works as, and whose mailbox it reads. Names are compared whole.
-    PersonaName, "persona", "1 to 32 of a-z, 0-9, `_`, `-`, a letter first, and not `log`, `stats`, `verify`, `rebuild`, `seal` or `import`, which are pages beside the mailboxes", |v| is_role(v, 32) && !PAGES.contains(&v)
+    PersonaName, "persona", "1 to 32 of a-z, 0-9, `_`, `-`, a letter first, and not `log`, `stats`, `verify`, `rebuild`, `seal` or `import`, which are pages beside the mailboxes", |v| is_role(v, 32) && !PAGES.contains(&v);
+    /// Who mail is from or to.
+    { "pattern": "^[a-z][a-z0-9_-]{0,31}$", "examples": ["curator"] }
 );
 impl PersonaName {
     /// The persona that tells of conflicts, and whose job resolves what is left of them.
@@ -66,19 +68,27 @@ text_id!(
 );
 text_id!(
     /// A word that a persona puts on a message.
-    MailTag, "tag", "1 to 40 letters, digits, `-` or `_`", |v| is_word(v, 40)
+    MailTag, "tag", "1 to 40 letters, digits, `-` or `_`", |v| is_word(v, 40);
+    /// A word on a message.
+    { "pattern": "^[A-Za-z0-9_-]{1,40}$", "examples": ["needs-action"] }
 );
 text_id!(
     /// What a message is about.
-    Subject, "subject", "1 to 200 visible characters on one line, and nothing that looks like a secret", is_subject
+    Subject, "subject", "1 to 200 visible characters on one line, and nothing that looks like a secret", is_subject;
+    /// What a message is about: one line of visible characters, without what looks like a secret.
+    { "minLength": 1, "maxLength": 200, "pattern": "\\S", "examples": ["Conflict in PR #102"] }
 );
 text_id!(
     /// What a message says.
-    MailBody, "body", "at most 16,000 bytes as JSON, and nothing that looks like a secret: link what is longer with an attachment", is_body
+    MailBody, "body", "at most 16,000 bytes as JSON, and nothing that looks like a secret: link what is longer with an attachment", is_body;
+    /// What a message says: at most 16,000 bytes as JSON, without what looks like a secret.
+    { "maxLength": 16000 }
 );
 text_id!(
     /// What a message points to: a patch, a log.
-    Attachment, "attachment", "an address as in `https://github.com/acme/shop/pull/7.patch`, with no user and no secret in it", is_attachment
+    Attachment, "attachment", "an address as in `https://github.com/acme/shop/pull/7.patch`, with no user and no secret in it", is_attachment;
+    /// An address with https, without a user.
+    { "pattern": "^https://[^\\s]+$", "maxLength": 1000, "examples": ["https://github.com/acme/shop/pull/7.patch"] }
 );
 
 impl MailEventId {

@@ -10,7 +10,9 @@ const MARK: &str = "mock";
 
 text_id!(
     /// The name of one trial run. Each file that it makes up holds it, by which all of them are found and removed again.
-    MockTag, "tag of a trial run", "1 to 40 of a-z, 0-9 and `-`, with `mock` in it", is_tag
+    MockTag, "tag of a trial run", "1 to 40 of a-z, 0-9 and `-`, with `mock` in it", is_tag;
+    /// The name of a trial run, with `mock` in it.
+    { "pattern": "^([a-z0-9]+-)*[a-z0-9]*mock[a-z0-9]*(-[a-z0-9]+)*$", "maxLength": 40, "examples": ["mock-1"] }
 );
 
 fn is_tag(text: &str) -> bool {

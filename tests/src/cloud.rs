@@ -113,7 +113,8 @@ pub async fn watched(
 /// Changes a parameter; doing it twice is doing it once.
 async fn change(
     parameters: &Parameters,
-    (name, value): (&SecretName, Option<&SecretString>),
+    name: &SecretName,
+    value: Option<&SecretString>,
 ) -> Result<(), SecretsError> {
     match value {
         Some(value) => parameters.write(name, value).await,
@@ -253,7 +254,7 @@ impl Cloud {
             let mut tries = 0;
             loop {
                 tries += 1;
-                match change(&parameters, (&name, value.as_ref())).await {
+                match change(&parameters, &name, value.as_ref()).await {
                     Err(SecretsError::Unreachable { .. }) if tries < CHANGE_TRIES_MAX => {}
                     kept => break kept.expect("a parameter store"),
                 }
@@ -262,7 +263,7 @@ impl Cloud {
     }
 
     /// A function's settings as in a deployment, with a queue of ticks of its own.
-    pub(crate) async fn place(&self, who: &str, bases: (&str, &str)) -> FunctionEnvironment {
+    pub(crate) async fn place(&self, who: &str, jules: &str, github: &str) -> FunctionEnvironment {
         let ticks = queue_of(&self.config).await;
         let told = BTreeMap::from([
             ("GAFFER_STACK", self.name.as_str()),
@@ -271,8 +272,8 @@ impl Cloud {
             ("GAFFER_WORK_DEAD_QUEUE", &self.queue.1),
             ("GAFFER_TICKS_QUEUE", &ticks.0),
             ("GAFFER_TICKS_DEAD_QUEUE", &ticks.1),
-            ("JULES_API_BASE", bases.0),
-            ("GITHUB_API_BASE", bases.1),
+            ("JULES_API_BASE", jules),
+            ("GITHUB_API_BASE", github),
         ]);
         let settings = Settings::from_vars(|name| told.get(name).map(|value| (*value).to_owned()));
         FunctionEnvironment::new(self.config(who), settings.expect("settings"))

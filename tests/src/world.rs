@@ -222,7 +222,7 @@ impl World {
             None => local_ground(&setup, &port),
         };
         let secrets = Arc::new(Vault::from_scenario(&setup.scenario));
-        let (readers, writers) = adapters((&sandbox, setup.github_app), secrets.clone(), &port);
+        let (readers, writers) = adapters(&sandbox, setup.github_app, secrets.clone(), &port);
         let fate = Fate::default();
         let writers = mortal::mortal(writers, &fate);
         let birth = Birth {
@@ -239,8 +239,9 @@ impl World {
         };
         let (ids, ledger) = (birth.ids.clone(), birth.ledger.clone());
         let postbox = Fate::default();
-        let letters = (ground.clone(), postbox.clone());
-        let api = birth.api(cloud.as_deref(), letters, &secrets).await;
+        let api = birth
+            .api(cloud.as_deref(), ground.clone(), postbox.clone(), &secrets)
+            .await;
         let seed = setup.storm.as_ref().and_then(|storm| storm.seed);
         let world = Self {
             poller: Poller::new(backend.clone(), readers.sessions.clone()),

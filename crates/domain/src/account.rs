@@ -205,7 +205,7 @@ pub fn polled(account: &Account, poll: &Poll, now: Timestamp) -> Step<Account> {
     }
     // A scarce budget makes polls rarer, never more frequent.
     let gap = gap.max(account.budget.gap(now));
-    step.aggregate.counters = account.counters.after(poll, (gap, account.pace.tick), now);
+    step.aggregate.counters = account.counters.after(poll, gap, account.pace.tick, now);
     step.aggregate.next_poll = plus(now, gap);
     step.due = Some(step.aggregate.next_poll);
     step
@@ -222,7 +222,7 @@ fn health_after(account: &Account, failure: &Failure, now: Timestamp) -> (Health
                 "Jules does not accept the key of account `{}`: put a working one in the secret `jules/{}`",
                 account.name, account.name
             );
-            let event = trouble(account, (ErrorCause::Auth, reason, now), now);
+            let event = trouble(account, ErrorCause::Auth, reason, now, now);
             (Health::Unauthorized { since: now }, Some(event))
         }
         FailureClass::Network => unreachable(account, failure, now),
@@ -252,7 +252,7 @@ fn unreachable(account: &Account, failure: &Failure, now: Timestamp) -> (Health,
         failure.message
     );
     let event = (streak == NETWORK_FAILURES_MAX)
-        .then(|| trouble(account, (ErrorCause::Network, reason, since), now));
+        .then(|| trouble(account, ErrorCause::Network, reason, since, now));
     (Health::Unreachable { streak, since }, event)
 }
 
@@ -268,7 +268,7 @@ fn short_of(account: &Account, short: ExhaustedBudget, now: Timestamp) -> Event 
         ),
     };
     let day = day_of(now);
-    let event = trouble(account, (ErrorCause::Budget, reason, day), now);
+    let event = trouble(account, ErrorCause::Budget, reason, day, now);
     let id = match short {
         ExhaustedBudget::Requests => event.id,
         // Both may be used up on one day, and each is an event of its own.
@@ -283,7 +283,9 @@ fn short_of(account: &Account, short: ExhaustedBudget, now: Timestamp) -> Event 
 
 fn trouble(
     account: &Account,
-    (cause, reason, since): (ErrorCause, String, Timestamp),
+    cause: ErrorCause,
+    reason: String,
+    since: Timestamp,
     now: Timestamp,
 ) -> Event {
     Event {

@@ -177,8 +177,13 @@ pub fn page(
     fresh.dedup_by(|a, b| a.id == b.id);
     let there = fresh.len();
     let untold: Vec<MessagePosition> = fresh.split_off(fitting(&fresh)).iter().map(place).collect();
+    let read = PageMessages {
+        activities,
+        told: &fresh,
+        untold: &untold,
+    };
     MessagePage {
-        next: after(session, cursor, (activities, &fresh, &untold), now),
+        next: after(session, cursor, read, now),
         more: fresh.len() < there,
         messages: fresh,
     }
@@ -238,13 +243,28 @@ fn place(message: &Message) -> MessagePosition {
     (message.at, message.id.clone())
 }
 
+/// What was read of a session for a page.
+#[derive(Clone, Copy)]
+struct PageMessages<'a> {
+    activities: &'a [Activity],
+    /// The messages of the page.
+    told: &'a [Message],
+    /// Where the messages are that the page has no room for.
+    untold: &'a [MessagePosition],
+}
+
 /// The cursor after a page. A clock of Jules's that runs ahead of ours hides nothing that comes later.
 fn after(
     session: &SessionId,
     cursor: &ConversationCursor,
-    (activities, told, untold): (&[Activity], &[Message], &[MessagePosition]),
+    read: PageMessages<'_>,
     now: Timestamp,
 ) -> ConversationCursor {
+    let PageMessages {
+        activities,
+        told,
+        untold,
+    } = read;
     // Dates ahead of our clock must not move the position; those messages are kept by name.
     let Some(newest) = told.iter().map(|message| message.at.min(now)).max() else {
         return cursor.clone();

@@ -81,6 +81,21 @@ pub enum ReadingResult {
     Skipped,
 }
 
+/// A reading of the issues with a label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IntakeReading<'a> {
+    /// The label.
+    pub label: &'a IntakeLabel,
+    /// The last change that was read, or the beginning of a reading of all of them.
+    pub read_to: Option<Timestamp>,
+    /// How many issues became deliveries.
+    pub created: u32,
+    /// How many issues closed theirs.
+    pub closed: u32,
+    /// Whether webhooks arrive.
+    pub has_webhooks: bool,
+}
+
 impl Intake {
     /// Since when issues are read that changed; none when all are read that are open. An issue may have got another
     /// label long before the source did.
@@ -89,14 +104,16 @@ impl Intake {
         read_to.map(|at| at.saturating_sub(OVERLAP).unwrap_or(at))
     }
 
-    /// The issues with a label were read, up to this change, or to the beginning of a reading of all of them.
+    /// The issues with a label were read.
     #[must_use]
-    pub fn read(
-        &self,
-        (label, read_to): (&IntakeLabel, Option<Timestamp>),
-        (created, closed): (u32, u32),
-        (now, has_webhooks): (Timestamp, bool),
-    ) -> Self {
+    pub fn read(&self, reading: IntakeReading<'_>, now: Timestamp) -> Self {
+        let IntakeReading {
+            label,
+            read_to,
+            created,
+            closed,
+            has_webhooks,
+        } = reading;
         let result = ReadingResult::Read { created, closed };
         let wait = read_every(&result, has_webhooks);
         Self {
@@ -164,25 +181,40 @@ mod tests {
         name.parse().unwrap()
     }
 
+    /// A reading that led to nothing, without webhooks.
+    fn reading(label: &IntakeLabel, read_to: Option<Timestamp>) -> IntakeReading<'_> {
+        IntakeReading {
+            label,
+            read_to,
+            created: 0,
+            closed: 0,
+            has_webhooks: false,
+        }
+    }
+
     #[test]
     fn a_reading_overlaps_the_one_before_and_never_goes_back() {
         let first = Intake::default();
         let own = label("gaffer");
         assert_eq!(first.since(&own), None);
-        let read = first.read((&own, Some(at(100))), (1, 0), (at(120), false));
+        let read = first.read(reading(&own, Some(at(100))), at(120));
         assert_eq!(read.since(&own), Some(at(100 - 120)));
         assert_eq!(read.due, Some(at(180)));
-        let older = read.read((&own, Some(at(50))), (0, 0), (at(180), true));
+        let with_webhooks = IntakeReading {
+            has_webhooks: true,
+            ..reading(&own, Some(at(50)))
+        };
+        let older = read.read(with_webhooks, at(180));
         assert_eq!(older.read_to, Some(at(100)));
         assert_eq!(older.due, Some(at(780)));
-        let quiet = read.read((&own, None), (0, 0), (at(180), false));
+        let quiet = read.read(reading(&own, None), at(180));
         assert_eq!(quiet.read_to, Some(at(100)));
     }
 
     #[test]
     fn a_failed_or_skipped_reading_loses_nothing() {
         let own = label("gaffer");
-        let read = Intake::default().read((&own, Some(at(100))), (1, 0), (at(120), false));
+        let read = Intake::default().read(reading(&own, Some(at(100))), at(120));
         let failed = |wait: Option<i64>| {
             let wait = wait.map(SignedDuration::from_secs);
             read.failed("GitHub answers 502", at(180), wait)
@@ -201,8 +233,12 @@ mod tests {
         let (own, none, now) = (label("gaffer"), Intake::default(), at(180));
         for (has_webhooks, usual) in [(false, READ_EVERY), (true, READ_SELDOM)] {
             assert_eq!(none.interval(has_webhooks), usual);
+            let read = IntakeReading {
+                has_webhooks,
+                ..reading(&own, None)
+            };
             for (intake, every) in [
-                (none.read((&own, None), (0, 0), (now, has_webhooks)), usual),
+                (none.read(read, now), usual),
                 (none.failed("GitHub answers 502", now, None), READ_EVERY),
                 (none.skipped(now), READ_SELDOM),
             ] {
@@ -217,7 +253,7 @@ mod tests {
         let own = label("gaffer");
         let failed = Intake::default().failed("GitHub answers 502", at(180), None);
         assert_eq!(failed.failure(), Some((at(180), "GitHub answers 502")));
-        let read = failed.read((&own, None), (0, 0), (at(240), false));
+        let read = failed.read(reading(&own, None), at(240));
         for other in [Intake::default(), read, failed.skipped(at(240))] {
             assert_eq!(other.failure(), None, "{other:?}");
         }
@@ -230,11 +266,11 @@ mod tests {
     #[test]
     fn issues_with_another_label_are_read_from_the_beginning() {
         let (own, other) = (label("gaffer"), label("deliver"));
-        let read = Intake::default().read((&own, Some(at(100))), (1, 0), (at(120), false));
+        let read = Intake::default().read(reading(&own, Some(at(100))), at(120));
         assert_eq!(read.since(&other), None);
         let failed = read.failed("GitHub answers 502", at(180), None);
         assert_eq!(failed.since(&other), None);
-        let again = failed.read((&other, None), (0, 0), (at(240), false));
+        let again = failed.read(reading(&other, None), at(240));
         assert_eq!(again.since(&other), read.since(&own));
     }
 }

@@ -199,7 +199,7 @@ pub fn judge(
     shape(&mut reasons, facts, context, policy);
     let conflict = mergeable(&mut reasons, facts);
     people::said(&mut reasons, facts);
-    checks::ran(&mut reasons, facts, context, (policy, timing), now);
+    reasons.extend(checks::ran(facts, context, policy, timing, now));
     checks::demanded(&mut reasons, facts, policy);
     check_refusals(&mut reasons, context, now);
     if now.duration_since(facts.read_at).abs() > FACTS_AGE_MAX {

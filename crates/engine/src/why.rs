@@ -67,6 +67,7 @@ struct WhySubject {
     then: Vec<PlannedStep>,
     next: Vec<Next>,
     as_read: Option<AsRead>,
+    waits_for: Option<WaitsFor>,
     /// Whether nothing may be written outside just now.
     held: bool,
 }
@@ -84,12 +85,13 @@ impl WhySubject {
     /// Actions with a time come first, the soonest first.
     fn into_why(
         mut self,
-        (job, pull): (Option<JobId>, Option<PullRef>),
-        (state, waits_for): (&str, Option<WaitsFor>),
+        job: Option<JobId>,
+        pull: Option<PullRef>,
+        state: &str,
         next_look: Option<Timestamp>,
     ) -> Why {
         if self.then.iter().all(|planned| planned.at.is_none()) {
-            let who = waits_for.as_ref().map(|waits| waits.who);
+            let who = self.waits_for.as_ref().map(|waits| waits.who);
             self.then.extend(PlannedStep::read_again(who, next_look));
         }
         self.then
@@ -98,7 +100,7 @@ impl WhySubject {
             job,
             pull,
             state: state.to_owned(),
-            waits_for,
+            waits_for: self.waits_for,
             as_read: self.as_read,
             because: self.because,
             checks: self.checks,
@@ -143,12 +145,12 @@ impl Backend {
             next_look = [next_look, slots_due].into_iter().flatten().min();
         }
         self.accepted(&mut found, &job, pull.as_ref()).await?;
-        let names = (Some(id.clone()), job.pull().cloned());
-        let waits_for = Some(match delivery_waits {
+        found.waits_for = Some(match delivery_waits {
             Some(waits_for) => waits_for.clone(),
             None => self.waits_for(&job).await?,
         });
-        Ok(found.into_why(names, (state_of(&job), waits_for), next_look))
+        let (id, pull) = (Some(id.clone()), job.pull().cloned());
+        Ok(found.into_why(id, pull, state_of(&job), next_look))
     }
 
     /// Explains why a pull request is not merged, or not even read.
@@ -159,22 +161,19 @@ impl Backend {
             self.switches(&mut found, &reference.repo).await?;
             self.why_pull(&mut found, &tracked).await?;
             let next_look = self.due_of(&keys::pull(reference)).await?;
-            let names = (Some(tracked.pull.job.clone()), Some(reference.clone()));
-            let waits_for = match self.store.job(&tracked.pull.job).await? {
-                Some(job) => {
-                    let pull = Some(&tracked.pull);
-                    self.accepted(&mut found, &job.value, pull).await?;
-                    Some(self.waits_for(&job.value).await?)
-                }
-                None => None,
-            };
-            let state = (pull::state_of(&tracked.pull), waits_for);
-            return Ok(found.into_why(names, state, next_look));
+            if let Some(job) = self.store.job(&tracked.pull.job).await? {
+                let pull = Some(&tracked.pull);
+                self.accepted(&mut found, &job.value, pull).await?;
+                found.waits_for = Some(self.waits_for(&job.value).await?);
+            }
+            let state = pull::state_of(&tracked.pull);
+            let (id, pull) = (Some(tracked.pull.job), Some(reference.clone()));
+            return Ok(found.into_why(id, pull, state, next_look));
         }
         let mut found = WhySubject::default();
         let next_look = self.why_not_ours(&mut found, reference).await?;
-        let names = (None, Some(reference.clone()));
-        Ok(found.into_why(names, ("not-ours", None), next_look))
+        let pull = Some(reference.clone());
+        Ok(found.into_why(None, pull, "not-ours", next_look))
     }
 
     /// Keeps only advice that would be accepted now. An order about the job of a delivery is one about that.

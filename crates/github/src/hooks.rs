@@ -141,9 +141,8 @@ async fn app_attempts(client: &Client, since: Timestamp) -> Result<Vec<DeliveryA
     let mut attempts = Vec::new();
     for _ in 0..LOG_PAGES_MAX {
         let received = client.call_own(Method::GET, &url, doing).await?;
-        let lines = answered(&received, doing)?;
-        let next = next_page(&received);
-        match further(client, (lines, next), (None, since), &mut attempts) {
+        attempts.extend(attempts_of(answered(&received, doing)?, None));
+        match further(client, next_page(&received), since, &attempts) {
             Some(next) => url = next,
             None => return Ok(attempts),
         }
@@ -164,8 +163,8 @@ async fn of_hook(
     let mut attempts = Vec::new();
     for _ in 0..LOG_PAGES_MAX {
         let answer = client.read(repo, url, &doing).await?;
-        let page = (answer.json(&doing)?, answer.next);
-        match further(client, page, (Some(hook), since), &mut attempts) {
+        attempts.extend(attempts_of(answer.json(&doing)?, Some(hook)));
+        match further(client, answer.next, since, &attempts) {
             Some(next) => url = next,
             None => return Ok(attempts),
         }
@@ -174,17 +173,19 @@ async fn of_hook(
     Ok(attempts)
 }
 
-/// Takes the lines of a page; returns where to go on, unless everything since then was read. An unreadable line is
-/// skipped.
+/// The attempts in the lines of a page. An unreadable line is skipped.
+fn attempts_of(lines: Vec<Value>, hook: Option<HookId>) -> impl Iterator<Item = DeliveryAttempt> {
+    let lines = lines.into_iter();
+    lines.filter_map(move |line| serde_json::from_value::<Line>(line).ok()?.attempt(hook))
+}
+
+/// Where to go on after a page, unless everything since then was read.
 fn further(
     client: &Client,
-    (lines, next): (Vec<Value>, Option<String>),
-    (hook, since): (Option<HookId>, Timestamp),
-    attempts: &mut Vec<DeliveryAttempt>,
+    next: Option<String>,
+    since: Timestamp,
+    attempts: &[DeliveryAttempt],
 ) -> Option<String> {
-    let lines = lines.into_iter();
-    let read = lines.filter_map(|line| serde_json::from_value::<Line>(line).ok()?.attempt(hook));
-    attempts.extend(read);
     let reaches_back = attempts.iter().any(|attempt| attempt.at < since);
     next.filter(|next| !reaches_back && client.base().contains(next))
 }

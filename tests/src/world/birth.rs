@@ -57,7 +57,7 @@ impl Birth<'_> {
         let first = std::iter::once(fate.clone());
         let fates = first.chain(std::iter::repeat_with(Fate::default));
         let crews = fates.take(storm.map_or(1, |storm| storm.crews));
-        let crews = crews.map(|fate| self.crew((cloud, sent.clone()), fate));
+        let crews = crews.map(|fate| self.crew(cloud, sent.clone(), fate));
         Functions::new(crews.collect(), ticks, storm.is_some())
     }
 
@@ -65,7 +65,8 @@ impl Birth<'_> {
     pub(super) async fn api(
         &self,
         cloud: Option<&Cloud>,
-        (ground, fate): (Ground, Fate),
+        ground: Ground,
+        fate: Fate,
         vault: &Arc<Vault>,
     ) -> Option<(String, JoinHandle<()>)> {
         if !self.setup.webhooks {
@@ -80,20 +81,27 @@ impl Birth<'_> {
             None => vault.clone(),
         };
         let mailbox = Arc::new(MortalQueue { queue, fate });
-        let place = (self.sandbox, cloud.is_some());
-        Some(open_door(place, mailbox, secrets, &self.clock).await)
+        let (sandbox, is_function) = (self.sandbox, cloud.is_some());
+        Some(open_door(sandbox, is_function, mailbox, secrets, &self.clock).await)
     }
 
-    fn crew(&self, (cloud, ticks): (&Cloud, Arc<dyn Queue>), fate: Fate) -> Crew {
+    fn crew(&self, cloud: &Cloud, ticks: Arc<dyn Queue>, fate: Fate) -> Crew {
         let backend = |who: &str| {
             let ground = cloud.seen_by(who);
             let ledger = self.ledger.shared(ground.records.clone(), fate.clone());
             self.backend(ground, &fate, Arc::new(ledger))
         };
-        let sandbox = (self.sandbox, self.setup.github_app);
-        let (readers, _) = adapters(sandbox, cloud.secrets("poller"), &self.clock);
+        let adapters = |who: &str| {
+            adapters(
+                self.sandbox,
+                self.setup.github_app,
+                cloud.secrets(who),
+                &self.clock,
+            )
+        };
+        let (readers, _) = adapters("poller");
         let poller = poller::Function::new(backend("poller"), readers.sessions, ticks);
-        let (readers, writers) = adapters(sandbox, cloud.secrets("dispatcher"), &self.clock);
+        let (readers, writers) = adapters("dispatcher");
         let writers = mortal::mortal(writers, &fate);
         let dispatcher = dispatcher::Function::new(backend("dispatcher"), readers, writers);
         let queue = cloud.seen_by(LAMBDA).queue;

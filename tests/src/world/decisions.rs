@@ -110,23 +110,23 @@ fn without_looks(value: &mut Value) {
 /// Where two stories were decided differently, as `path: one | other`.
 pub fn differences(one: &Value, other: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    compare("", (one, other), &mut found);
+    compare("", one, other, &mut found);
     found
 }
 
-fn compare(path: &str, (one, other): (&Value, &Value), found: &mut Vec<String>) {
+fn compare(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
     match (one, other) {
         (Value::Object(a), Value::Object(b)) => {
             let names: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).collect();
             for name in names {
                 let none = Value::Null;
-                let pair = (a.get(name).unwrap_or(&none), b.get(name).unwrap_or(&none));
-                compare(&format!("{path}/{name}"), pair, found);
+                let (one, other) = (a.get(name).unwrap_or(&none), b.get(name).unwrap_or(&none));
+                compare(&format!("{path}/{name}"), one, other, found);
             }
         }
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
-            for (at, pair) in a.iter().zip(b).enumerate() {
-                compare(&format!("{path}/{at}"), pair, found);
+            for (at, (one, other)) in a.iter().zip(b).enumerate() {
+                compare(&format!("{path}/{at}"), one, other, found);
             }
         }
         (_, _) if one == other => {}

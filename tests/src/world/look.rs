@@ -3,6 +3,7 @@
 use domain::ids::{AgentName, CommitSha, EventId, JobId};
 use domain::policy::Terms;
 use domain::pull::{MergeApproval, MergeStyle};
+use domain::wake::Wake;
 use engine::jobs::{JobRef, Order};
 use engine::ports::Key;
 use engine::{backend, keys};
@@ -145,7 +146,18 @@ impl World {
         ids.map(Option::unwrap_or_default).collect()
     }
 
-    /// The same as `event/kind`.
+    /// How far the wakes of a job's events are, in order, also of those that no receiver got.
+    pub async fn stored_wakes(&self, job: &JobId) -> Vec<Wake> {
+        let store = &self.backend.store;
+        let mut wakes = Vec::new();
+        for event in store.events(job).await.expect("events") {
+            let found = store.wake(&self.agent(), &event.id).await.expect("a store");
+            wakes.push(found.expect("a wake").value);
+        }
+        wakes
+    }
+
+    /// The bodies of received wakes as `event/kind`.
     pub fn wake_names(&self) -> Vec<String> {
         let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
         self.wakes()

@@ -12,7 +12,7 @@ impl World {
     pub async fn place(&self, who: &str) -> FunctionEnvironment {
         let cloud = self.cloud.as_ref().expect("a world over AWS");
         let (jules, github) = (self.sandbox.jules_base(), self.sandbox.github_base());
-        cloud.place(who, (&jules, &github)).await
+        cloud.place(who, &jules, &github).await
     }
 
     /// Who asked for what at the gate, by the names that resources have in every deployment.

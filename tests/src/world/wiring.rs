@@ -11,7 +11,8 @@ use super::WEBHOOK_SECRET;
 use super::address::function_url;
 
 pub(super) fn adapters(
-    (sandbox, github_app): (&Sandbox, Option<u64>),
+    sandbox: &Sandbox,
+    github_app: Option<u64>,
     secrets: Arc<dyn Secrets>,
     clock: &Arc<dyn Clock>,
 ) -> (Readers, Writers) {
@@ -43,7 +44,8 @@ pub(super) fn adapters(
 /// The webhook endpoint on a socket of its own, a process apart, with GitHub's hook pointing at it. A function's is behind a function
 /// URL.
 pub(super) async fn open_door(
-    (sandbox, is_function): (&Sandbox, bool),
+    sandbox: &Sandbox,
+    is_function: bool,
     queue: Arc<dyn Queue>,
     secrets: Arc<dyn Secrets>,
     clock: &Arc<dyn Clock>,

@@ -2,8 +2,9 @@
 
 use axum::body::Body;
 use axum::http::{Method, Request};
+use domain::delivery::IntakeLabel;
 use domain::ids::RepoName;
-use domain::intake::Intake;
+use domain::intake::{Intake, IntakeReading};
 use domain::policy::Source;
 use domain::token::{Rights, Scope};
 use domain::webhook_activity::WebhookActivity;
@@ -53,6 +54,17 @@ async fn save(world: &World, next: impl Fn(&Intake) -> Intake) {
     world.backend.commit(unit).await.unwrap();
 }
 
+/// A reading of all issues with a label, without webhooks.
+fn reading(label: &IntakeLabel, created: u32, closed: u32) -> IntakeReading<'_> {
+    IntakeReading {
+        label,
+        read_to: None,
+        created,
+        closed,
+        has_webhooks: false,
+    }
+}
+
 async fn remove(world: &World, token: &str) -> Answer {
     let request = Request::builder()
         .method(Method::DELETE)
@@ -83,7 +95,7 @@ async fn sources_are_listed_and_shown_with_their_settings() {
 async fn a_source_in_use_is_not_removed_and_an_agent_removes_none() {
     let world = labelled().await;
     let (now, label) = (world.clock.now(), "gaffer".parse().unwrap());
-    save(&world, |it| it.read((&label, None), (2, 1), (now, false))).await;
+    save(&world, |it| it.read(reading(&label, 2, 1), now)).await;
     let order = json!({ "repo": "acme/shop", "summary": "Add search" });
     let made = world.post("/api/deliveries", &order).await.ok(201);
     let refused = remove(&world, TOKEN).await;
@@ -268,7 +280,7 @@ async fn a_sync_asks_for_the_reading_that_the_due_row_asks_for() {
 
     let now = world.clock.now();
     let label = "gaffer".parse().unwrap();
-    save(&world, |it| it.read((&label, None), (2, 1), (now, false))).await;
+    save(&world, |it| it.read(reading(&label, 2, 1), now)).await;
     assert_eq!(
         world.post(SYNC, &Value::Null).await.ok(200),
         json!({ "created": 2, "closed": 1 })
@@ -310,7 +322,7 @@ async fn workers_tell_their_last_result_or_their_last_error() {
     };
     let now = world.clock.now();
     let label = "gaffer".parse().unwrap();
-    save(&world, |it| it.read((&label, None), (2, 1), (now, false))).await;
+    save(&world, |it| it.read(reading(&label, 2, 1), now)).await;
     let read = worker().await;
     assert_eq!(read["name"], "intake:acme/shop");
     assert_eq!(read["enabled"], true);
@@ -330,7 +342,11 @@ async fn workers_tell_their_last_result_or_their_last_error() {
     let key = keys::webhook_activity(&repo());
     unit.put(key, &heard, None, IndexEntry::default());
     world.backend.commit(unit).await.unwrap();
-    save(&world, |it| it.read((&label, None), (0, 0), (now, true))).await;
+    let with_webhooks = IntakeReading {
+        has_webhooks: true,
+        ..reading(&label, 0, 0)
+    };
+    save(&world, |it| it.read(with_webhooks, now)).await;
     assert_eq!(worker().await["interval_seconds"], 600);
     save(&world, |it| it.failed("GitHub answers 502", now, None)).await;
     assert_eq!(worker().await["interval_seconds"], 60);
@@ -357,7 +373,7 @@ async fn a_reading_that_failed_is_told_by_status_metrics_and_board_until_one_suc
     // An answer is shared for a second.
     world.clock.advance(SignedDuration::from_secs(2));
     let (now, label) = (world.clock.now(), "gaffer".parse().unwrap());
-    save(&world, |it| it.read((&label, None), (0, 0), (now, false))).await;
+    save(&world, |it| it.read(reading(&label, 0, 0), now)).await;
     let status = world.get("/status").await.ok(200);
     assert_eq!(status["unread_issues"], json!([]));
     assert!(!world.get("/metrics").await.text.contains(sample));

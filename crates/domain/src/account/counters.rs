@@ -30,7 +30,8 @@ impl PollCounters {
     pub(super) fn after(
         &self,
         poll: &Poll,
-        (gap, tick): (SignedDuration, SignedDuration),
+        gap: SignedDuration,
+        tick: SignedDuration,
         now: Timestamp,
     ) -> Self {
         let mut next = self.clone();

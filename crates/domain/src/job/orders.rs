@@ -268,7 +268,8 @@ pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestam
     };
     let mut watch = watch.clone();
     if !turns::unanswered(&mut watch, &effect.action, now) {
-        let failed = failed(job, &watch, (cause, effect, failure), now);
+        let what = undone(cause, effect, failure);
+        let failed = failed(job, &watch, effect, what, now);
         announce(&mut step, &mut watch, AnnouncementTopic::Order, failed);
     }
     step.aggregate.phase = JobPhase::Watching(watch);
@@ -276,18 +277,18 @@ pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestam
     step
 }
 
-fn failed(
-    job: &Job,
-    watch: &Watch,
-    (cause, effect, failure): (ErrorCause, &Effect, &Failure),
-    now: Timestamp,
-) -> Event {
+/// An effect that could not be done.
+fn undone(cause: ErrorCause, effect: &Effect, failure: &Failure) -> Occurrence {
     let reason = presentable(
         &format!("`{}` could not be done: {}", effect.action, failure.message),
         REASON_CHARS_MAX,
     );
-    let key = format!("{}:{}:{}", cause.as_str(), effect.id, effect.attempt());
-    let what = Occurrence::Error { cause, reason };
+    Occurrence::Error { cause, reason }
+}
+
+/// The event about an effect that could not be done.
+fn failed(job: &Job, watch: &Watch, effect: &Effect, what: Occurrence, now: Timestamp) -> Event {
+    let key = format!("{}:{}:{}", what.kind(), effect.id, effect.attempt());
     // The events of what it answered ended with the answer, so nothing else calls a person back whose turn it is.
     let audience = match turns::whose(watch) {
         Some(Answerer::Human) => Audience::Human,

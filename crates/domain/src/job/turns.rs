@@ -143,7 +143,7 @@ pub(super) fn begin(
         return;
     }
     if may_announce(step, watch, topic, words, context.now) {
-        pass_on(step, watch, (told, what, 0), context);
+        pass_on(step, watch, OpenMatter { told, what }, 0, context);
     } else {
         told.suppressed = true;
     }
@@ -174,7 +174,11 @@ pub(super) fn go_on(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
         told.sent.clear();
         let ends = |turn: &&Turn| turn.until.is_some();
         if let Some(next) = told.turn.as_ref().filter(ends).map(after) {
-            pass_on(step, watch, (&mut told, &what, next), context);
+            let matter = OpenMatter {
+                told: &mut told,
+                what: &what,
+            };
+            pass_on(step, watch, matter, next, context);
         }
         if let Some(open) = open_mut(watch) {
             *open = told;
@@ -199,27 +203,35 @@ fn take_from_agent(watch: &mut Watch, steps: &[Answer], context: &Context<'_>) {
     }
 }
 
+/// A question or a plan that waits for an answer.
+struct OpenMatter<'a> {
+    /// How it was announced.
+    told: &'a mut Announcement,
+    what: &'a Occurrence,
+}
+
 /// Gives the turn to the first answerer from a place on who can take it. A chain may have become shorter meanwhile,
 /// so people before that place are considered too. Without a candidate the current answerer keeps it, unless that is Gaffer itself,
 /// which waits for nothing more: people were asked before then, and have it again.
 fn pass_on(
     step: &mut Step<Job>,
     watch: &mut Watch,
-    (told, what, from): (&mut Announcement, &Occurrence, u32),
+    mut matter: OpenMatter<'_>,
+    from: u32,
     context: &Context<'_>,
 ) {
-    let steps = chain(what, context.policy);
+    let steps = chain(matter.what, context.policy);
     let numbered = || (0_u32..).zip(&steps);
     let people =
         numbered().filter(|(place, answer)| *place < from && answer.who == Answerer::Human);
     for (place, answer) in numbered().skip(from as usize).chain(people) {
         let has_it = match answer.who {
-            Answerer::Agent => show(step, watch, (told, what, Audience::Agent), context),
-            Answerer::Human => show(step, watch, (told, what, Audience::Human), context),
-            Answerer::Nudge => nudge(step, watch, told),
+            Answerer::Agent => show(step, watch, &mut matter, Audience::Agent, context),
+            Answerer::Human => show(step, watch, &mut matter, Audience::Human, context),
+            Answerer::Nudge => nudge(step, watch, matter.told),
         };
         if has_it {
-            told.turn = Some(Turn {
+            matter.told.turn = Some(Turn {
                 who: answer.who,
                 place,
                 until: answer.within.map(|within| plus(context.now, within)),
@@ -227,7 +239,7 @@ fn pass_on(
             return;
         }
     }
-    if let Some(turn) = &mut told.turn {
+    if let Some(turn) = &mut matter.told.turn {
         let people = numbered().find(|(_, answer)| answer.who == Answerer::Human);
         if let (Answerer::Nudge, Some((place, person))) = (turn.who, people) {
             (turn.who, turn.place) = (person.who, place);
@@ -240,15 +252,16 @@ fn pass_on(
 fn show(
     step: &mut Step<Job>,
     watch: &Watch,
-    (told, what, to): (&mut Announcement, &Occurrence, Audience),
+    matter: &mut OpenMatter<'_>,
+    to: Audience,
     context: &Context<'_>,
 ) -> bool {
-    let at = context.now;
+    let (at, told) = (context.now, &mut *matter.told);
     let has_seen = told.shown && told.to == Some(to);
     if has_seen || told.later.iter().any(|telling| telling.to == to) {
         return false;
     }
-    let mut shown = event(&step.aggregate, watch, ("", what.clone(), to), at);
+    let mut shown = event(&step.aggregate, watch, ("", matter.what.clone(), to), at);
     if told.turn.is_none() {
         shown.id = told.event.clone();
         (told.shown, told.to) = (true, Some(to));

@@ -25,15 +25,16 @@ fn is_held_up(cause: MissingChecksCause) -> bool {
 
 /// Checks that ran, or did not.
 pub(super) fn ran(
-    reasons: &mut Vec<Reason>,
     facts: &PullFacts,
     context: &MergeContext,
-    (policy, timing): (&Policy, &Timing),
+    policy: &Policy,
+    timing: &Timing,
     now: Timestamp,
-) {
+) -> Vec<Reason> {
     let Some(checks) = facts.checks.known() else {
-        return reasons.extend(unreadable(MergeInput::Checks, &facts.checks));
+        return Vec::from_iter(unreadable(MergeInput::Checks, &facts.checks));
     };
+    let mut reasons = Vec::new();
     // Checks of our own are there at once, and say nothing about the CI of the repository.
     let is_theirs = |name: &str| !OWN_CHECKS.contains(&name);
     let counts = |name: &String| is_theirs(name) || policy.required_checks.contains(name);
@@ -47,7 +48,7 @@ pub(super) fn ran(
         } else if policy.min_checks > 0 || is_held_up(cause) {
             reasons.push(Reason::CiNeverStarted { cause });
         }
-        return;
+        return reasons;
     }
     let named = |outcome: CheckOutcome| {
         let named = checks.iter().filter(|check| check.outcome == outcome);
@@ -77,6 +78,7 @@ pub(super) fn ran(
             need: policy.min_checks,
         });
     }
+    reasons
 }
 
 /// Sanitises names for a stored reason: bounded, and in one order however GitHub lists them.

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::{Alarm, Pull, PullContext};
 use crate::event::{Audience, ErrorCause, Event, EventContext, FailedCheck, Occurrence};
 use crate::fence::{clip, tail};
-use crate::ids::{CommitSha, EventId};
+use crate::ids::EventId;
 use crate::redact::{presentable, redact};
 use crate::step::Step;
 
@@ -24,24 +24,23 @@ const CHECK_OUTPUT_BYTES_MAX: usize = 2_400;
 pub(super) fn raise(
     step: &mut Step<Pull>,
     outside: &PullContext,
-    (cause, reason, sha): (ErrorCause, String, &CommitSha),
+    alarm: Alarm,
+    reason: String,
     now: Timestamp,
 ) -> bool {
     let said = outside
         .logs
         .first()
-        .filter(|_| cause == ErrorCause::CiFailed);
+        .filter(|_| alarm.cause == ErrorCause::CiFailed);
     let check = said.map(kept);
     let pull = &mut step.aggregate;
-    let mut same = pull.alarms.iter().filter(|alarm| alarm.cause == cause);
-    let told = same.clone().any(|alarm| alarm.sha == *sha);
-    if told || same.by_ref().count() >= heads_max(&cause) {
+    let mut same = pull.alarms.iter().filter(|it| it.cause == alarm.cause);
+    let told = same.clone().any(|it| it.sha == alarm.sha);
+    if told || same.by_ref().count() >= heads_max(&alarm.cause) {
         return false;
     }
-    pull.alarms.push(Alarm {
-        cause: cause.clone(),
-        sha: sha.clone(),
-    });
+    pull.alarms.push(alarm.clone());
+    let Alarm { cause, sha } = alarm;
     let id = EventId::from_name(&format!(
         "{}:{}:{}@{sha}",
         pull.job,

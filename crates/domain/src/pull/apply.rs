@@ -73,7 +73,16 @@ pub fn apply(
                 see_head(&mut step.aggregate, facts, now);
                 step.due = Some(plus(now, timing.pull_poll));
             }
-            PullState::Open => open(&mut step, facts, outside, (policy, timing), now),
+            PullState::Open => {
+                let matter = repair::RepairContext {
+                    facts,
+                    outside,
+                    policy,
+                    timing,
+                    now,
+                };
+                open(&mut step, &matter);
+            }
             PullState::Closed if !ending::is_given_up(pull, now) => {
                 ending::closed(&mut step, facts, now);
             }
@@ -117,13 +126,14 @@ fn merge_failed(step: &mut Step<Pull>, failure: &Failure, now: Timestamp) {
     step.due = Some(plus(now, throttled.unwrap_or(READ_BACK)));
 }
 
-fn open(
-    step: &mut Step<Pull>,
-    facts: &PullFacts,
-    outside: &PullContext,
-    (policy, timing): (&Policy, &Timing),
-    now: Timestamp,
-) {
+fn open(step: &mut Step<Pull>, matter: &repair::RepairContext<'_>) {
+    let repair::RepairContext {
+        facts,
+        outside,
+        policy,
+        timing,
+        now,
+    } = *matter;
     if outside.merge_unsettled {
         // Its outcome is being found out; a decision now could contradict it.
         step.due = Some(plus(now, READ_BACK));
@@ -147,18 +157,11 @@ fn open(
         merge_now(step, facts, sha.clone(), *method, now);
     } else if may_write(facts, outside) && !is_stale(&judgement) {
         help_along(step, facts, outside, judgement.reasons());
-        let matter = repair::RepairContext {
-            facts,
-            outside,
-            policy,
-            timing,
-            now,
-        };
         // A pull request of our own has one commit, and any other is not ours. What is woven stays as its session left it.
         if outside.owner != Owner::Gaffer && !outside.is_left_as_is() {
-            repair::catch_up(step, &matter, judgement.reasons());
+            repair::catch_up(step, matter, judgement.reasons());
         }
-        repair::repair(step, &matter, &judgement);
+        repair::repair(step, matter, &judgement);
     }
     keep_verdict(&mut step.aggregate, facts, judgement, now);
 }

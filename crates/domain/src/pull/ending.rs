@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::alarm::raise;
 use super::checks::keep_verdict;
 use super::context::{PullContext, may_write};
-use super::{Pull, PullPhase};
+use super::{Alarm, Pull, PullPhase};
 use crate::effect::{Action, PullAction};
 use crate::event::ErrorCause;
 use crate::facts::{PullFacts, PullState};
@@ -69,12 +69,11 @@ pub(super) fn settled(
                 "{} was judged for `{}` but merged into `{}`",
                 facts.pull, base.branch, facts.base.branch
             );
-            raise(
-                step,
-                outside,
-                (ErrorCause::WrongBase, reason, &facts.head.sha),
-                now,
-            );
+            let alarm = Alarm {
+                cause: ErrorCause::WrongBase,
+                sha: facts.head.sha.clone(),
+            };
+            raise(step, outside, alarm, reason, now);
         }
     }
     let pull = &mut step.aggregate;

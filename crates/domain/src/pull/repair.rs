@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::alarm::{about, raise};
-use super::{ANNOUNCED_HEADS_MAX, Pull, PullContext, PullVerdict, SeenHead};
+use super::{ANNOUNCED_HEADS_MAX, Alarm, Pull, PullContext, PullVerdict, SeenHead};
 use crate::effect::{Action, JulesAction, PullAction};
 use crate::event::{ErrorCause, Occurrence};
 use crate::facts::{CheckOutcome, PullFacts};
@@ -22,7 +22,7 @@ pub(super) const UPDATES_MAX: u32 = 10;
 /// Logs are read this long before the session may be informed: a reading is a little older than the decision.
 const LOGS_AHEAD: SignedDuration = SignedDuration::from_secs(10);
 
-/// What a repair is decided from.
+/// What a decision about an open pull request and its repair is made from.
 pub(super) struct RepairContext<'a> {
     pub(super) facts: &'a PullFacts,
     pub(super) outside: &'a PullContext,
@@ -71,12 +71,11 @@ impl RepairContext<'_> {
             true => format!("{reason} ({})", found.join("; ")),
             false => reason,
         };
-        if !raise(
-            step,
-            self.outside,
-            (cause.clone(), reason.clone(), sha),
-            self.now,
-        ) {
+        let alarm = Alarm {
+            cause: cause.clone(),
+            sha: sha.clone(),
+        };
+        if !raise(step, self.outside, alarm, reason.clone(), self.now) {
             return;
         }
         let pull = &self.facts.pull;

@@ -6,7 +6,7 @@ use domain::delivery::{
 };
 use domain::failure::{Failure, FailureClass};
 use domain::ids::RepoName;
-use domain::intake::Intake;
+use domain::intake::{Intake, IntakeReading};
 use domain::policy::Source;
 use domain::webhook_activity;
 use domain::when::plus;
@@ -129,11 +129,16 @@ impl Dispatcher {
         let has_webhooks = self.has_webhooks(repo, now).await?;
         let next = match outcome {
             None => found.value.skipped(now),
-            Some(Ok((read_to, done))) => found.value.read(
-                (label, read_to),
-                (done.created, done.closed),
-                (now, has_webhooks),
-            ),
+            Some(Ok((read_to, done))) => {
+                let reading = IntakeReading {
+                    label,
+                    read_to,
+                    created: done.created,
+                    closed: done.closed,
+                    has_webhooks,
+                };
+                found.value.read(reading, now)
+            }
             Some(Err(Error::Outside(failure))) => {
                 tracing::warn!(%repo, %failure, "the issues could not be read");
                 let wait = failure.asked_wait();

@@ -15,7 +15,6 @@ mod schedule;
 mod trees;
 mod trials;
 
-use domain::event::Event;
 use domain::ids::{JobId, PipelineId, StreamName};
 use domain::pipeline::{
     self, AgentState, Member, MemberSight, Pipeline, PipelineInput, PipelineStep, StepState,
@@ -49,8 +48,7 @@ impl Dispatcher {
                 Some(_) => {
                     let held = pipeline::held(&found.value, place, self.backend.now());
                     let unit = self.backend.unit();
-                    self.save_pipeline(unit, &found, held, (&source, &[]))
-                        .await?;
+                    self.save_pipeline(unit, &found, held).await?;
                     false
                 }
                 None => self.go_on(&found, place, &source, &mut trees).await?,
@@ -80,8 +78,8 @@ impl Dispatcher {
                     Err(hindrance) => {
                         let same = found.value.clone();
                         let next = pipeline::hindered(same, place, Some(hindrance));
-                        let saved = self.save_pipeline(unit, found, next, (source, &[]));
-                        return saved.await.map(|_changed| false);
+                        let saved = self.save_pipeline(unit, found, next).await;
+                        return saved.map(|_changed| false);
                     }
                 }
             }
@@ -121,21 +119,20 @@ impl Dispatcher {
             }
         }
         let news = self.news(&found.value, &next, source).await?;
+        self.announce(&mut unit, source, &news).await?;
         for job in pipeline::given_up(&found.value, &next) {
             // A later run would begin the same work beside it.
             self.cancel_member(&named(&found.value), &job).await?;
         }
-        let saved = self.save_pipeline(unit, found, next, (source, &news));
-        Ok(saved.await? && goes_on)
+        Ok(self.save_pipeline(unit, found, next).await? && goes_on)
     }
 
-    /// Saves a run with its due and its events, and with what is in the unit already. Returns whether it changed, here or meanwhile.
+    /// Saves a run with its due, and with what is in the unit already. Returns whether it changed, here or meanwhile.
     async fn save_pipeline(
         &self,
         mut unit: UnitOfWork,
         found: &Versioned<Pipeline>,
         next: Pipeline,
-        (source, news): (&Source, &[Event]),
     ) -> Result<bool, Error> {
         let now = self.backend.now();
         let due = pipeline::due(&next, now);
@@ -144,7 +141,6 @@ impl Dispatcher {
             return Ok(false);
         }
         unit.save_at(&next.id, &next, Some(found.version), due);
-        self.announce(&mut unit, source, news).await?;
         match self.backend.commit(unit).await {
             Err(error) if error.is_conflict() => Ok(true),
             outcome => outcome.map(|()| !is_same),

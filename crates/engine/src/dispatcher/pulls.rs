@@ -22,6 +22,7 @@ use domain::step::Step;
 use jiff::{SignedDuration, Timestamp};
 
 use exchange::show_own_checks;
+use merging::CountedMerge;
 
 use super::Dispatcher;
 use crate::backend::{Backend, Error, UnitOfWork};
@@ -209,9 +210,11 @@ impl Dispatcher {
             .withdraw_merges(&mut unit, &step, judged.as_ref())
             .await?;
         let merge = |action: &&Action| matches!(action, Action::Pull(PullAction::Merge { .. }));
-        let decided = step.effects.iter().find(merge).map(Backend::effect_id);
-        let of_exchange = is_of_exchange(&job);
-        self.count_merges(&mut unit, source, (decided, &withdrawn), of_exchange)
+        let decided = step.effects.iter().find(merge).map(|action| CountedMerge {
+            id: Backend::effect_id(action),
+            of_exchange: is_of_exchange(&job),
+        });
+        self.count_merges(&mut unit, source, decided, &withdrawn)
             .await?;
         let route = self.backend.route(&job).await?;
         let version = Some(found.version).filter(|version| *version > 0);

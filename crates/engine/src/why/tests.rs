@@ -45,13 +45,13 @@ fn a_reading_alone_is_planned_only_where_it_can_move_something() {
         if let Some((at, sentence)) = planned {
             found.then(at, sentence);
         }
-        let waits_for = who.map(|who| WaitsFor {
+        found.waits_for = who.map(|who| WaitsFor {
             who,
             agent: None,
             what: WaitReason::Reading,
             since: None,
         });
-        let why = found.into_why((None, None), ("queued", waits_for), next_look.map(at));
+        let why = found.into_why(None, None, "queued", next_look.map(at));
         let sentences: Vec<_> = why.then.iter().map(|it| it.sentence.as_str()).collect();
         assert_eq!(sentences, told, "{who:?} {planned:?} {next_look:?}");
         assert_eq!(why.next_look, next_look.map(at));

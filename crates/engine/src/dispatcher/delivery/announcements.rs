@@ -13,6 +13,13 @@ use crate::dispatcher::Dispatcher;
 use crate::keys;
 use crate::save::EventRoute;
 
+/// A decision that a delivery asks for.
+pub(super) struct DeliveryQuestion<'a> {
+    pub(super) ask: &'a DeliveryAsk,
+    pub(super) audience: Audience,
+    pub(super) cause: &'a str,
+}
+
 /// What is announced, once for each cause.
 struct Announcement<'a> {
     what: Occurrence,
@@ -27,9 +34,14 @@ impl Dispatcher {
     pub(super) async fn ask(
         &self,
         delivery: &Delivery,
-        (ask, audience, cause): (&DeliveryAsk, Audience, &str),
+        question: DeliveryQuestion<'_>,
         source: &Source,
     ) -> Result<(), Error> {
+        let DeliveryQuestion {
+            ask,
+            audience,
+            cause,
+        } = question;
         let whole = self.whole_plan_of(delivery, ask).await?;
         let what = Occurrence::Delivery {
             ask: ask.clone(),

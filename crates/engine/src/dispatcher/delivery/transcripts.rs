@@ -170,24 +170,42 @@ impl Dispatcher {
                 true => retention::TRANSCRIPT,
                 false => retention::ANSWER,
             };
-            put_pages(
-                &mut unit,
-                (id, run),
-                (pages, first.as_ref()),
-                (read_at, until),
-            );
+            let kept = RunPages {
+                id,
+                run,
+                pages,
+                first: first.as_ref(),
+                read_at,
+                until,
+            };
+            put_pages(&mut unit, &kept);
             Ok(self.backend.try_commit(unit).await?.then_some(()))
         })
         .await
     }
 }
 
-fn put_pages(
-    unit: &mut UnitOfWork,
-    (id, run): (&DeliveryId, &RunId),
-    (pages, first): (&[TranscriptPage], Option<&Versioned<TranscriptPage>>),
-    (read_at, until): (Timestamp, SignedDuration),
-) {
+/// The pages of a run that are kept.
+struct RunPages<'a> {
+    id: &'a DeliveryId,
+    run: &'a RunId,
+    pages: &'a [TranscriptPage],
+    /// The first page as it was stored before.
+    first: Option<&'a Versioned<TranscriptPage>>,
+    read_at: Timestamp,
+    /// For how long they are kept.
+    until: SignedDuration,
+}
+
+fn put_pages(unit: &mut UnitOfWork, kept: &RunPages<'_>) {
+    let RunPages {
+        id,
+        run,
+        pages,
+        first,
+        read_at,
+        until,
+    } = *kept;
     let place = || IndexEntry::until(read_at, until);
     for (page, kept) in (1..).zip(pages) {
         let key = keys::transcript(id, run, page);

@@ -11,6 +11,7 @@ use domain::policy::{Source, Terms};
 use domain::pull::{DeliveryHint, MergeApproval, MergeStyle};
 use domain::refusal::NotNow;
 
+use super::announcements::DeliveryQuestion;
 use super::providers::dispatch;
 use crate::backend::{Backend, Error, ignore_conflict};
 use crate::deliveries::DeliveryOrder;
@@ -57,7 +58,11 @@ impl Dispatcher {
                 audience,
                 cause,
             } => {
-                let question = (ask, *audience, cause.as_str());
+                let question = DeliveryQuestion {
+                    ask,
+                    audience: *audience,
+                    cause,
+                };
                 self.ask(delivery, question, source).await
             }
             Want::TellFailed {

@@ -94,9 +94,12 @@ impl Dispatcher {
             }
             JulesAction::Say { session, text, .. } => {
                 let others = self.said_likewise(effect, session, text).await?;
+                // The messages of the others are among those that are counted.
+                let others_since = others.iter().map(|at| *at - CLOCK_SLACK).min();
+                let since = others_since.map_or(since, |at| at.min(since));
                 let account = self.account_of(session, source).await?;
-                self.was_said(&account, session, (text, since), &others)
-                    .await
+                let times = self.times_said(&account, session, text, since).await;
+                times.map(|times| times > others.len())
             }
             JulesAction::ApprovePlan { session, plan } => {
                 let account = self.account_of(session, source).await?;
@@ -202,22 +205,21 @@ impl Dispatcher {
             .collect())
     }
 
-    async fn was_said(
+    /// How often a text was sent to a session since a time.
+    async fn times_said(
         &self,
         account: &AccountName,
         session: &SessionId,
-        (text, since): (&str, Timestamp),
-        others: &[Timestamp],
-    ) -> Result<bool, Failure> {
-        let others_since = others.iter().map(|at| *at - CLOCK_SLACK).min();
-        let since = others_since.map_or(since, |at| at.min(since));
+        text: &str,
+        since: Timestamp,
+    ) -> Result<usize, Failure> {
         let activities = self
             .readers
             .sessions
             .activities(account, session, Some(since))
             .await?;
         let said = activities.iter().filter(|activity| matches!(&activity.kind, ActivityKind::UserMessaged { text: said } if said.trim() == text.trim()));
-        Ok(said.count() > others.len())
+        Ok(said.count())
     }
 
     async fn was_approved(

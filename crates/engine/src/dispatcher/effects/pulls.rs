@@ -220,8 +220,7 @@ impl Dispatcher {
         };
         if matches!(input, PullInput::MergeFailed(_)) {
             let given_up = [effect.id.clone()];
-            self.count_merges(unit, source, (None, &given_up), false)
-                .await?;
+            self.count_merges(unit, source, None, &given_up).await?;
         }
         let Some(found) = self.backend.store.pull(reference).await? else {
             return Ok(());

@@ -44,8 +44,8 @@ impl Dispatcher {
             }
             Recipe::Labels { .. } => Ok(None),
             Recipe::Mock { base, range, today } => {
-                let made = self.made_up(job, (base, range, *today), message);
-                Box::pin(made).await
+                let edits = Box::pin(self.made_up(job, range, *today)).await?;
+                Ok(changed(base, edits.into_iter(), message))
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Trial runs: Gaffer makes up what a layer would have written, everything after that is real, and all of it can be removed again.
 
 use domain::failure::{Failure, FailureClass};
-use domain::ids::{CommitSha, JobId};
+use domain::ids::JobId;
 use domain::job::{EndReason, Job, JobPhase};
 use domain::pipeline::{Agent, MockTag, PartWork, Pipeline, StepPlan};
 use jiff::civil::Date;
@@ -14,18 +14,18 @@ use super::{at_work, cleaning, named, prompts};
 use crate::backend::Error;
 use crate::dispatcher::Dispatcher;
 use crate::pipelines::LIST_MAX;
-use crate::ports::{Edit, NewCommit};
+use crate::ports::Edit;
 
 impl Dispatcher {
-    /// The commit that an agent would have made; none where it would have had nothing to do.
+    /// What an agent would have changed; nothing where it would have had nothing to do.
     pub(super) async fn made_up(
         &self,
         job: &Job,
-        (base, range, today): (&CommitSha, &str, Date),
-        message: String,
-    ) -> Result<Option<NewCommit>, Error> {
+        range: &str,
+        today: Date,
+    ) -> Result<Vec<Edit>, Error> {
         let Some((agent, tag, pipeline)) = self.trial_of(job).await? else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
         let ask = Ask {
             role: agent.role.clone(),
@@ -43,15 +43,7 @@ impl Dispatcher {
         let trees = self.trees_of(&job.repo, &agent.trees, &mut cache).await?;
         let changes = mock::changes(trees, &ask, tag, today)
             .map_err(|error| Failure::new(FailureClass::Precondition, error.to_string()))?;
-        let edits: Vec<_> = changes.into_iter().map(edit).collect();
-        Ok((!edits.is_empty()).then(|| NewCommit {
-            parents: vec![base.clone()],
-            files_of: base.clone(),
-            edits,
-            kept: Vec::new(),
-            message,
-            names_tree: false,
-        }))
+        Ok(changes.into_iter().map(edit).collect())
     }
 
     /// The agent that a job stands for in a trial run, and the run.

@@ -35,14 +35,21 @@ struct Evidence<'a> {
     checks: usize,
 }
 
+/// A merge that was decided, and counts against the source's daily limit.
+pub(in crate::dispatcher) struct CountedMerge {
+    pub(in crate::dispatcher) id: EffectId,
+    /// Whether its pull request is of an exchange.
+    pub(in crate::dispatcher) of_exchange: bool,
+}
+
 impl Dispatcher {
     /// Counts a decided merge against the source's daily limit, once however often it is decided, and uncounts what will not happen.
     pub(in crate::dispatcher) async fn count_merges(
         &self,
         unit: &mut UnitOfWork,
         source: &Source,
-        (decided, given_up): (Option<EffectId>, &[EffectId]),
-        of_exchange: bool,
+        decided: Option<CountedMerge>,
+        given_up: &[EffectId],
     ) -> Result<(), Error> {
         let now = self.backend.now();
         let found = self.backend.store.merges(&source.repo).await?;
@@ -50,12 +57,12 @@ impl Dispatcher {
         for counted in [&mut merges.at, &mut merges.exchange] {
             counted.retain(|id, at| now.duration_since(*at) < DAY && !given_up.contains(id));
         }
-        if let Some(id) = decided {
-            let counted = match of_exchange {
+        if let Some(merge) = decided {
+            let counted = match merge.of_exchange {
                 true => &mut merges.exchange,
                 false => &mut merges.at,
             };
-            counted.entry(id).or_insert(now);
+            counted.entry(merge.id).or_insert(now);
         }
         if merges != found.value {
             unit.save(&source.repo, &merges, Some(found.version));

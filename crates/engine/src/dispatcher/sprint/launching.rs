@@ -23,6 +23,16 @@ use crate::store::Versioned;
 use crate::weaving::is_weave_of;
 use crate::{keys, retention};
 
+/// What the task of a member is made of.
+struct MemberTask<'a> {
+    /// What the file of its persona says.
+    body: &'a str,
+    /// Its conflict, if it begins anew.
+    told: Option<&'a ConflictText>,
+    /// How long it may be.
+    room: usize,
+}
+
 impl Dispatcher {
     /// Reads the personas of a repository for a sprint, for a caller who waits.
     pub(in crate::dispatcher) async fn read_personas(
@@ -183,8 +193,12 @@ impl Dispatcher {
             unread.retain(|it| !of_conflict.contains(&it.message_id));
             let body = body_of(sprint, member, personas.get(&member.persona));
             let body = body.unwrap_or_default();
-            let told = (told.as_ref(), task_room(&[]));
-            let task = self.task_of(sprint, (member, &body), told).await?;
+            let task = MemberTask {
+                body: &body,
+                told: told.as_ref(),
+                room: task_room(&[]),
+            };
+            let task = self.task_of(sprint, member, task).await?;
             let mut whole = of_conflict;
             whole.extend(shown_whole(&unread, prompt_room(&task)));
             if !whole.is_empty() {
@@ -253,8 +267,12 @@ impl Dispatcher {
         let of_conflict = told.as_ref().map(|it| &it.subject);
         messages.retain(|it| Some(&it.subject) != of_conflict);
         // What is read for the task may be more by now than when the messages were chosen.
-        let told = (told.as_ref(), task_room(&messages));
-        let task = self.task_of(sprint, (member, body), told).await?;
+        let task = MemberTask {
+            body,
+            told: told.as_ref(),
+            room: task_room(&messages),
+        };
+        let task = self.task_of(sprint, member, task).await?;
         let mut others = self.unread_of(sprint, &member.persona).await?;
         others.retain(|it| !member.shown.contains(&it.message_id));
         let persona = &member.persona;
@@ -286,9 +304,10 @@ impl Dispatcher {
     async fn task_of(
         &self,
         sprint: &Sprint,
-        (member, body): (&SprintMember, &str),
-        (told, room): (Option<&ConflictText>, usize),
+        member: &SprintMember,
+        task: MemberTask<'_>,
     ) -> Result<String, Error> {
+        let MemberTask { body, told, room } = task;
         if member.persona.is_weaver() {
             return self.weaver_task(sprint, body, room).await;
         }

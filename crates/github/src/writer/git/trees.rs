@@ -177,11 +177,11 @@ impl Place<'_> {
         from: &CommitSha,
         doing: &str,
     ) -> Result<Option<Value>, Failure> {
-        let taken = self.find(from, (from.as_str(), path), doing).await?;
+        let taken = self.find(from, from.as_str(), path, doing).await?;
         let taken = taken.filter(wire::GraphObject::is_tree);
         if taken.is_none() {
-            let here = (self.tree, path);
-            let here = self.find(&self.commit.files_of, here, doing).await?;
+            let base = &self.commit.files_of;
+            let here = self.find(base, self.tree, path, doing).await?;
             if here.is_none_or(|here| !here.is_tree()) {
                 return Ok(None);
             }
@@ -195,7 +195,8 @@ impl Place<'_> {
     async fn find(
         &self,
         commit: &CommitSha,
-        (tree, path): (&str, &TreePath),
+        tree: &str,
+        path: &TreePath,
         doing: &str,
     ) -> Result<Option<wire::GraphObject>, Failure> {
         let (client, repo) = (self.writer.client(), self.repo);

@@ -8,8 +8,12 @@ use domain::pipeline::{Requirement, RequirementState};
 
 use crate::backend::{Backend, Error};
 use crate::keys;
+use crate::poller::CLAIM;
 use crate::store::Versioned;
 use crate::work::Work;
+
+/// Maximum number of due rows to look for effects in: what lies beyond goes on when it is due.
+const ROWS_MAX: usize = 10_000;
 
 /// Something that is open in a source, and the sentence why the source cannot be removed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -126,6 +130,31 @@ impl Backend {
         Ok(open)
     }
 
+    /// What handles the effects that are due, of a source or of all. They may outlive what they belong to: the branch of a merged pull
+    /// request is still to be deleted, or the session of an ended job to be archived.
+    ///
+    /// The poller moves the row of an effect that a pause holds by [`CLAIM`] each time it is due, so all of them are due within that.
+    pub(crate) async fn due_effects(&self, of: Option<&RepoName>) -> Result<Vec<Work>, Error> {
+        let records = self.store.records();
+        let rows = records.due(self.now() + CLAIM, ROWS_MAX).await?;
+        let effects = rows
+            .iter()
+            .filter(|row| row.key.sk.starts_with(keys::EFFECT));
+        let mut works: Vec<Work> = effects.filter_map(|row| Work::of_due(&row.key)).collect();
+        works.dedup();
+        let Some(of) = of else {
+            return Ok(works);
+        };
+        let mut meant = Vec::new();
+        for work in works {
+            let repo = self.repo_behind(&work).await?;
+            if repo.is_none_or(|repo| repo == *of) {
+                meant.push(work);
+            }
+        }
+        Ok(meant)
+    }
+
     /// The repositories in which something may be open. One whose source was just removed still counts, if it is named.
     async fn repositories(&self, of: Option<&RepoName>) -> Result<Vec<RepoName>, Error> {
         if let Some(of) = of {
@@ -172,6 +201,22 @@ impl Backend {
         let open: Vec<Versioned<Requirement>> = self.store.all(&list).await?;
         let open = open.into_iter().map(|found| found.value);
         Ok(open.filter(is_under_way).map(of_requirement).collect())
+    }
+
+    /// The repository of the job, pull request or delivery that a message is about; none for anything else, which is asked for in doubt.
+    async fn repo_behind(&self, work: &Work) -> Result<Option<RepoName>, Error> {
+        if let Work::Pull { pull, .. } = work {
+            return Ok(Some(pull.repo.clone()));
+        }
+        if let Work::Job { id } = work {
+            let found = self.store.job(id).await?;
+            return Ok(found.map(|found| found.value.repo));
+        }
+        if let Work::Delivery { id } = work {
+            let found = self.store.get::<Delivery>(id).await?;
+            return Ok(found.map(|found| found.value.repo));
+        }
+        Ok(None)
     }
 }
 

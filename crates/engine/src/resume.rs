@@ -1,5 +1,7 @@
 //! The begin and the end of a pause: sprints are looked at, and what was held is handled at once, not only when it is due.
 
+use std::collections::BTreeSet;
+
 use domain::ids::RepoName;
 use domain::policy::Source;
 use jiff::SignedDuration;
@@ -50,9 +52,13 @@ impl Backend {
     pub async fn go_on(&self, of: Option<&RepoName>) -> Result<(), Error> {
         let open = self.open_work(of).await?.into_iter();
         let mut works: Vec<Work> = open.filter_map(|entry| entry.continued_by).collect();
+        works.extend(self.due_effects(of).await?);
         works.extend(self.starters(of).await?);
+        let mut asked = BTreeSet::new();
         for work in works {
-            self.ask(&work).await?;
+            if asked.insert(work.to_body()) {
+                self.ask(&work).await?;
+            }
         }
         Ok(())
     }

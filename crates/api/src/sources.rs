@@ -15,7 +15,8 @@ use domain::intake::{self, ReadingResult};
 use domain::policy::{OddSource, Policy, Source, Timing};
 use domain::redact::presentable;
 use engine::backend::Error;
-use engine::sources::{SourceRefused, SourceUse};
+use engine::open_work::OpenWork;
+use engine::sources::SourceRefused;
 
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Parts, Sent};
@@ -254,26 +255,6 @@ fn refused(odd: OddSource) -> Refused {
     Refused::new(StatusCode::BAD_REQUEST, "odd_settings", &detail).about(&field)
 }
 
-fn in_use(used: &SourceUse) -> Refused {
-    let (id, detail) = match used {
-        SourceUse::Job(id) => (id.to_string(), format!("job {id} still works in it")),
-        SourceUse::Delivery { id, phase, .. } => (
-            id.to_string(),
-            format!("delivery {id} is not closed: it is at {phase}"),
-        ),
-        SourceUse::Pull(pull) => (
-            pull.to_string(),
-            format!("pull request {pull} of a job is still open"),
-        ),
-        SourceUse::Sprint(number) => (
-            number.to_string(),
-            format!("sprint {number} of it still runs"),
-        ),
-        SourceUse::Pipeline(id) => (id.to_string(), format!("pipeline {id} of it still runs")),
-        SourceUse::Requirement(id) => (
-            id.to_string(),
-            format!("requirement {id} of it is not through"),
-        ),
-    };
-    Refused::new(StatusCode::CONFLICT, "in_use", &detail).with_existing(&id)
+fn in_use(used: &OpenWork) -> Refused {
+    Refused::new(StatusCode::CONFLICT, "in_use", &used.to_string()).with_existing(&used.id())
 }

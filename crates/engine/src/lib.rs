@@ -38,6 +38,7 @@ pub mod job_state;
 pub mod jobs;
 pub mod machine;
 pub mod mail;
+pub mod open_work;
 pub mod readings;
 mod resume;
 pub mod settings;

@@ -1,8 +1,8 @@
 //! The begin and the end of a pause: sprints are looked at, and what was held is handled at once, not only when it is due.
 
-use domain::delivery::Delivery;
+use std::collections::BTreeSet;
+
 use domain::ids::RepoName;
-use domain::job::JobPhase;
 use domain::policy::Source;
 use jiff::SignedDuration;
 
@@ -50,56 +50,33 @@ impl Backend {
     /// Requests handling of everything that may have been held, for one source or all. What a crash prevents is
     /// handled when it is due.
     pub async fn go_on(&self, of: Option<&RepoName>) -> Result<(), Error> {
-        let meant = |repo: &RepoName| of.is_none_or(|of| of == repo);
-        for account in self.store.accounts().await? {
-            let account = account.value.name;
-            for job in self.store.watched(&account).await? {
-                if meant(&job.value.repo) {
-                    self.ask(&Work::Job { id: job.value.id }).await?;
-                }
-            }
-            // Slots begin jobs that are queued; a create that was held belongs to its job. Others may have taken its turn.
-            for job in self.store.queued(&account).await? {
-                if meant(&job.value.repo) && matches!(job.value.phase, JobPhase::Creating { .. }) {
-                    self.ask(&Work::Job { id: job.value.id }).await?;
-                }
-            }
-            self.ask(&Work::Slots { account }).await?;
-        }
-        for pull in self.store.open_pulls().await? {
-            let pull = pull.value.pull.pull;
-            if meant(&pull.repo) {
-                let work = Work::Pull {
-                    pull,
-                    job: None,
-                    received_at: None,
-                };
+        let open = self.open_work(of).await?.into_iter();
+        let mut works: Vec<Work> = open.filter_map(|entry| entry.continued_by).collect();
+        works.extend(self.due_effects(of).await?);
+        works.extend(self.starters(of).await?);
+        let mut asked = BTreeSet::new();
+        for work in works {
+            if asked.insert(work.to_body()) {
                 self.ask(&work).await?;
             }
         }
+        Ok(())
+    }
+
+    /// What begins jobs and runs: the slots of accounts, and the schedules of pipelines.
+    async fn starters(&self, of: Option<&RepoName>) -> Result<Vec<Work>, Error> {
+        let accounts = self.store.accounts().await?.into_iter();
+        let slots = accounts.map(|found| Work::Slots {
+            account: found.value.name,
+        });
+        let mut works: Vec<Work> = slots.collect();
         for source in self.store.sources().await? {
             let Source { repo, pipeline, .. } = source.value;
-            if !meant(&repo) {
-                continue;
-            }
-            if let Some(number) = self.sprint_under_way(&repo).await? {
-                let repo = repo.clone();
-                self.ask(&Work::Sprint { repo, number }).await?;
-            }
-            if let Some(run) = self.running_pipeline(&repo).await? {
-                self.ask(&Work::Pipeline { id: run.id }).await?;
-            }
-            if pipeline.is_some() {
-                self.ask(&Work::Schedule { repo }).await?;
+            if pipeline.is_some() && of.is_none_or(|of| *of == repo) {
+                works.push(Work::Schedule { repo });
             }
         }
-        for delivery in self.store.open_deliveries().await? {
-            let Delivery { id, repo, .. } = delivery.value;
-            if meant(&repo) {
-                self.ask(&Work::Delivery { id }).await?;
-            }
-        }
-        Ok(())
+        Ok(works)
     }
 
     /// Requests readings of the issues of a source's open deliveries, each by its number.

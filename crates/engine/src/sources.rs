@@ -18,7 +18,6 @@ use crate::store::{Aggregate, Versioned};
 use crate::work::Work;
 
 pub use changes::SourceRefused;
-pub use removal::SourceUse;
 
 impl Backend {
     /// Saves a source, new or changed. Where its rules for pull requests changed, each is read again at once; so are

@@ -1,5 +1,6 @@
 //! Pausing, for all or for a source, and only observing: reading continues, writing stops, and afterwards everything resumes.
 
+use engine::keys;
 use sandbox::Scenario;
 use sandbox::github::RepoSetup;
 use tests::world::{
@@ -235,4 +236,51 @@ async fn a_held_create_of_a_source_is_made_at_once_also_when_another_job_took_it
     assert_eq!(world.sandbox.counters().create_calls, 2);
     world.until_is(MINUTE * 20, &job, "merged").await;
     world.until_is(MINUTE * 20, &next, "merged").await;
+}
+
+/// Pauses everything, or the source alone; or lets it go on.
+async fn hold(world: &World, all: bool, paused: bool) {
+    let mut source = on_green();
+    source.paused = paused;
+    match all {
+        true => world.pause(paused).await,
+        false => world.put_source(&source).await,
+    }
+}
+
+/// Whether what is left to do about the first pull request was passed on a moment ago, and is due again much later.
+async fn is_left_alone(world: &World) -> bool {
+    let pull = format!("{REPO}#1").parse().expect("a pull request");
+    let effects = world.backend.store.effects(&keys::pull_pk(&pull)).await;
+    let effects = effects.expect("a store");
+    let deletion = effects.iter().find(|found| !found.value.is_settled());
+    let due = deletion.expect("a deletion").due;
+    due.is_some_and(|due| due > world.backend.now() + MINUTE)
+}
+
+#[tokio::test]
+async fn a_branch_whose_deletion_was_held_is_deleted_at_once_when_work_resumes() {
+    for all in [true, false] {
+        let world = World::with(Setup {
+            source: on_green(),
+            ..Setup::default()
+        })
+        .await;
+        let job = world.submit("Add a test").await;
+        // The branch is deleted seconds after the merge.
+        world.until_is(MINUTE * 20, &job, "merged").await;
+        hold(&world, all, true).await;
+        let (github, branch) = (world.sandbox.github(), world.pull(1).head_ref);
+        let is_there = || github.branch_exists(REPO, &branch) == Some(true);
+        world.pass(hour(1)).await;
+        assert!(is_there());
+        let passed_on = async |world: &World| is_left_alone(world).await;
+        world.until(MINUTE * 3, "passed on", passed_on).await;
+        hold(&world, all, false).await;
+        let of = (!all).then(|| on_green().repo);
+        world.backend.go_on(of.as_ref()).await.expect("a queue");
+        world.pass(SECOND * 2).await;
+        assert!(!is_there());
+        world.finish().await;
+    }
 }

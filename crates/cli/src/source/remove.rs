@@ -3,12 +3,12 @@
 use anyhow::Result;
 use domain::ids::RepoName;
 use engine::backend::Backend;
-use engine::sources::SourceUse;
+use engine::open_work::OpenWork;
 use serde_json::json;
 
 use super::missing;
 use crate::error::Error;
-use crate::render::Answer;
+use crate::render::{Answer, next};
 
 /// Removes a source and the state of its repository; its ended jobs, its closed deliveries and their events stay.
 pub(super) async fn run(repo: &RepoName, backend: &Backend) -> Result<Answer> {
@@ -21,41 +21,8 @@ pub(super) async fn run(repo: &RepoName, backend: &Backend) -> Result<Answer> {
     )
 }
 
-fn in_use(repo: &RepoName, used: &SourceUse) -> Error {
-    let (what, next) = match used {
-        SourceUse::Job(id) => (
-            format!("job {id} still works in it"),
-            format!(
-                "wait for its end, or call it off with `gaffer job cancel {id}`; `gaffer source pause {repo}` stops writing at once"
-            ),
-        ),
-        SourceUse::Delivery { id, phase, issue } => (
-            format!("delivery {id} is not closed: it is at {phase}"),
-            match issue {
-                Some(issue) => format!(
-                    "wait until it is closed, or close {issue} on GitHub, which calls it off"
-                ),
-                None => {
-                    format!("wait for its end, or call it off with `gaffer delivery cancel {id}`")
-                }
-            },
-        ),
-        SourceUse::Pull(pull) => (
-            format!("pull request {pull} of a job is still open"),
-            format!("merge or close it on GitHub, or call off `gaffer job cancel '{pull}'`"),
-        ),
-        SourceUse::Sprint(number) => (
-            format!("sprint {number} of it still runs"),
-            format!("wait for its end, or call it off with `gaffer sprint abort {repo} {number}`"),
-        ),
-        SourceUse::Pipeline(id) => (
-            format!("pipeline {id} of it still runs"),
-            format!("wait for its end, or call it off with `gaffer pipeline cancel {id}`"),
-        ),
-        SourceUse::Requirement(id) => (
-            format!("requirement {id} of it is not through"),
-            format!("look how far it is with `gaffer requirement show {repo} {id}`"),
-        ),
-    };
-    Error::refused("in_use", what, next)
+fn in_use(repo: &RepoName, used: &OpenWork) -> Error {
+    let mut steps = vec![used.ending()];
+    steps.extend(used.advice(repo).iter().map(next::of_ours));
+    Error::refused("in_use", used.to_string(), steps.join("; "))
 }

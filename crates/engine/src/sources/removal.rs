@@ -1,40 +1,15 @@
-//! Removing a source: only one that no job works in any more, and no delivery is under way in.
+//! Removing a source: only one in which nothing is open that holds it.
 
-use domain::delivery::{IssueRef, Phase, RunStatus};
-use domain::ids::{ArtefactId, DeliveryId, JobId, PipelineId, PullRef, RepoName, SprintNumber};
+use domain::ids::RepoName;
 use domain::intake::Intake;
-use domain::pipeline::{Requirement, RequirementState};
 use domain::policy::Source;
 use domain::redelivery::WebhookLog;
 use domain::schedule::Schedule;
 
 use crate::backend::{Backend, Error, decide_again, ignore_conflict};
 use crate::keys;
-use crate::store::{Aggregate, Versioned};
-
-/// What uses a source, so that it cannot be removed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SourceUse {
-    /// A job would silently be neither answered nor merged.
-    Job(JobId),
-    /// A delivery would stop.
-    Delivery {
-        /// Which.
-        id: DeliveryId,
-        /// Where it is.
-        phase: Phase,
-        /// Its issue, if it has one.
-        issue: Option<IssueRef>,
-    },
-    /// A pull request of a job is still open.
-    Pull(PullRef),
-    /// A sprint would stop.
-    Sprint(SprintNumber),
-    /// A run of its pipeline would stop.
-    Pipeline(PipelineId),
-    /// A requirement would be neither implemented nor tidied up.
-    Requirement(ArtefactId),
-}
+use crate::open_work::OpenWork;
+use crate::store::Aggregate;
 
 impl Backend {
     /// Removes a source and the state of its repository; its ended jobs, its closed deliveries and their events stay.
@@ -45,7 +20,7 @@ impl Backend {
     pub async fn remove_source(
         &self,
         repo: &RepoName,
-    ) -> Result<Result<RepoName, SourceUse>, Error> {
+    ) -> Result<Result<RepoName, OpenWork>, Error> {
         let removed = match self.remove_unused(repo).await? {
             Ok(removed) => removed,
             Err(used) => return Ok(Err(used)),
@@ -59,7 +34,7 @@ impl Backend {
         Ok(Ok(removed.repo))
     }
 
-    async fn remove_unused(&self, repo: &RepoName) -> Result<Result<Source, SourceUse>, Error> {
+    async fn remove_unused(&self, repo: &RepoName) -> Result<Result<Source, OpenWork>, Error> {
         decide_again(format!("source {repo}"), async || {
             let found = self.must::<Source>(repo).await?;
             if let Some(used) = self.use_of(repo).await? {
@@ -87,65 +62,10 @@ impl Backend {
         .await
     }
 
-    async fn use_of(&self, repo: &RepoName) -> Result<Option<SourceUse>, Error> {
-        if let Some(run) = self.running_pipeline(repo).await? {
-            return Ok(Some(SourceUse::Pipeline(run.id)));
-        }
-        if let Some(sprint) = self.sprint_under_way(repo).await? {
-            return Ok(Some(SourceUse::Sprint(sprint)));
-        }
-        for account in self.store.accounts().await? {
-            let name = &account.value.name;
-            let mut jobs = self.store.queued(name).await?;
-            jobs.extend(self.store.watched(name).await?);
-            jobs.extend(self.store.proposed(name).await?);
-            if let Some(job) = jobs.iter().find(|job| job.value.repo == *repo) {
-                return Ok(Some(SourceUse::Job(job.value.id.clone())));
-            }
-        }
-        if let Some(used) = self.delivery_under_way(repo).await? {
-            return Ok(Some(used));
-        }
-        if let Some(used) = self.requirement_under_way(repo).await? {
-            return Ok(Some(used));
-        }
-        let pulls = self.store.open_pulls().await?;
-        let mut pulls = pulls.into_iter().map(|found| found.value.pull.pull);
-        let open = pulls.find(|pull| pull.repo == *repo);
-        Ok(open.map(SourceUse::Pull))
-    }
-
-    /// A requirement whose delivery or whose last pull request is still to come.
-    async fn requirement_under_way(&self, repo: &RepoName) -> Result<Option<SourceUse>, Error> {
-        let list = keys::open_requirements(repo);
-        let open: Vec<Versioned<Requirement>> = self.store.all(&list).await?;
-        let mut open = open.into_iter().map(|found| found.value);
-        let found = open.find(|it| match it.state {
-            RequirementState::Implementing { .. }
-            | RequirementState::Tidying { .. }
-            | RequirementState::Removing { .. } => true,
-            RequirementState::Planning { .. }
-            | RequirementState::Unplanned { .. }
-            | RequirementState::Ready
-            | RequirementState::Merged { .. }
-            | RequirementState::Tidied { .. }
-            | RequirementState::Failed { .. } => false,
-        });
-        Ok(found.map(|found| SourceUse::Requirement(found.reference.id)))
-    }
-
-    /// A delivery under way. One that failed and has no issue may stay so: nothing closes it.
-    async fn delivery_under_way(&self, repo: &RepoName) -> Result<Option<SourceUse>, Error> {
-        let open = self.store.open_deliveries().await?;
-        let mut open = open.into_iter().map(|found| found.value);
-        let found = open.find(|delivery| {
-            let is_left = delivery.run_status == RunStatus::Failed && delivery.issue.is_none();
-            delivery.repo == *repo && !is_left
-        });
-        Ok(found.map(|delivery| SourceUse::Delivery {
-            id: delivery.id,
-            phase: delivery.phase,
-            issue: delivery.issue,
-        }))
+    /// The first of what is open in a source and keeps it.
+    async fn use_of(&self, repo: &RepoName) -> Result<Option<OpenWork>, Error> {
+        let mut open = self.open_work(Some(repo)).await?.into_iter();
+        let found = open.find(|entry| entry.holds_source);
+        Ok(found.map(|entry| entry.what))
     }
 }

@@ -39,10 +39,10 @@ const EVENT_DIGITS: usize = 32;
 pub(crate) type Notes = serde_json::Map<String, serde_json::Value>;
 
 /// A word, the value that it stands for, and what the help says about it.
-pub(super) type Word<T> = (&'static str, T, &'static str);
+pub(crate) type Word<T> = (&'static str, T, &'static str);
 
 /// One of some words, for a value of a type that does not know clap.
-pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
+pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
     words: &'static [Word<T>],
 ) -> impl TypedValueParser<Value = T> {
     let shown = words

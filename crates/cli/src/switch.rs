@@ -15,7 +15,7 @@ use crate::args::operations::SwitchArgs;
 use crate::context::CommandContext;
 use crate::error::Error;
 use crate::render::{self, Answer, moment, value};
-use crate::site::Site;
+use crate::site::{NOT_RUNNING, Site};
 use crate::source;
 use crate::source::pause::{PAUSED, STILL_HELD};
 
@@ -64,9 +64,6 @@ async fn set(
     });
     Ok(set.await?)
 }
-
-/// What is wrong where nothing works over a data folder.
-const NOT_RUNNING: &str = "`gaffer up` is not running on this data folder";
 
 /// Prints the present state. Where nothing works over the data folder, that is an error.
 pub(crate) async fn status(here: &CommandContext, as_json: bool) -> Result<()> {

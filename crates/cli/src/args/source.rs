@@ -42,7 +42,7 @@ pub(crate) enum SourceCommand {
         /// Which repository.
         #[arg(value_name = "OWNER/REPO")]
         repo: RepoName,
-        /// Where `gaffer up` listens [default: as the data folder says, else http://127.0.0.1:4180], or the API of a stack.
+        /// Where `gaffer up` listens [default: as the data folder says], or the API of a stack.
         #[arg(long, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
         url: Option<Url>,
     },

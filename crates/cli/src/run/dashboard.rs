@@ -18,7 +18,7 @@ use crate::site;
     after_help = "Examples:\n  gaffer dashboard\n  gaffer dashboard --open\n  gaffer dashboard --stack gaffer --url https://example.lambda-url.eu-west-1.on.aws"
 )]
 pub(crate) struct DashboardArgs {
-    /// Where `gaffer up` listens [default: as the data folder says, else http://127.0.0.1:4180], or the API of a stack.
+    /// Where `gaffer up` listens [default: as the data folder says], or the API of a stack.
     #[arg(long, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
     pub(crate) url: Option<Url>,
 
@@ -29,8 +29,8 @@ pub(crate) struct DashboardArgs {
 
 /// Prints a link that is good for a minute, and opens it if asked to.
 pub(crate) async fn run(args: DashboardArgs, here: &CommandContext) -> Result<Answer> {
+    let client = site::api_client(args.url.clone(), here).await?;
     let base = site::base(args.url.as_ref(), here)?;
-    let client = site::api_client(args.url, here).await?;
     let link = client.dashboard_link().await;
     let link = link.context("asking for a link to the dashboard")?;
     let page = base.join(&link.path).context("reading the link")?;

@@ -421,6 +421,22 @@ fn the_token_comes_from_the_environment_or_the_data_folder() {
 }
 
 #[test]
+fn the_token_of_a_folder_without_a_process_is_sent_nowhere() {
+    let world = World::with_account();
+    let file = world.file("data/secrets/token", TOKEN);
+    let mode = <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o600);
+    std::fs::set_permissions(file, mode).unwrap();
+    for command in [&["job", "list"][..], &["dashboard"], &["top"]] {
+        let told = world.refused(command);
+        assert_eq!((told.exit, told.code.as_str()), (1, "not_running"));
+        assert!(told.error.contains("not running on this data folder"));
+        for part in ["gaffer up", "--url URL"] {
+            assert!(told.next.contains(part), "{told:?}");
+        }
+    }
+}
+
+#[test]
 fn googles_key_is_never_sent_to_the_door() {
     let world = world().set("GAFFER_TOKEN", KEY);
     let told = world.refused(&["job", "list"]);

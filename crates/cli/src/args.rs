@@ -302,7 +302,7 @@ impl Command {
 )]
 pub(crate) struct UpArgs {
     /// Where the HTTP API listens.
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4180")]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4180", value_parser = value::listen)]
     pub(crate) listen: SocketAddr,
 
     /// Watch only: write nothing to Jules or GitHub.

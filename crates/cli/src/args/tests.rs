@@ -136,7 +136,7 @@ fn the_defaults_are_safe() {
 
 #[test]
 fn what_is_wrong_is_told_with_its_argument_and_value() {
-    let wrong: [(&[&str], &[&str]); 12] = [
+    let wrong: [(&[&str], &[&str]); 13] = [
         (&["source", "add", "acme"], &["OWNER/REPO", "acme"]),
         (
             &["source", "add", "a/b", "--stuck-after", "20"],
@@ -160,6 +160,7 @@ fn what_is_wrong_is_told_with_its_argument_and_value() {
         (&["job", "show", "no id"], &["ID", "no id"]),
         (&["job", "list", "--limit", "201"], &["--limit", "201"]),
         (&["up", "--listen", "4180"], &["--listen", "4180"]),
+        (&["up", "--listen", "foo"], &["`127.0.0.1:4180`"]),
         (
             &["up", "--allow-host", "http://x"],
             &["--allow-host", "http://x"],

@@ -1,5 +1,6 @@
 //! Values on the command line that are no ids: each parser explains an invalid value and shows a valid one.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use agents::HostRule;
@@ -118,6 +119,12 @@ pub(crate) fn base(text: &str) -> Result<Url, String> {
         return Err("a base has no `?`: leave the query out".to_owned());
     }
     Ok(url)
+}
+
+/// Where a server of this process listens.
+pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
+    let read = text.parse::<SocketAddr>();
+    read.map_err(|_| "it is an IP address with a port, for example `127.0.0.1:4180`".to_owned())
 }
 
 /// Where Jules is, as a person wrote it; the adapter reads it again.

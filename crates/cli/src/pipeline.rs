@@ -102,7 +102,10 @@ async fn begin(client: &Client, start: PipelineStartArgs, as_json: bool) -> Resu
         from: start.from.map(|from| from.name().to_owned()),
         ..StartPipeline::whole(start.repo.clone())
     };
-    let begun = client.start_pipeline(&wanted).await;
+    let begun = match client.start_pipeline(&wanted).await {
+        Ok(begun) => Ok(begun),
+        Err(error) => Err(site::with_nearest_source(client, &start.repo, error).await),
+    };
     let doing = || format!("starting the pipeline of {}", start.repo);
     let begun = begun.with_context(|| Doing::of(&start.repo, doing()))?;
     let within = start.wait.then_some(start.within);

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use client::Client;
 use client::wire::Through;
+use domain::ids::RepoName;
+use domain::nearest::meant;
 use engine::backend::Backend;
 use engine::ports::{DeadLetters, Queue, SecretName, Secrets};
 use server::data::Data;
@@ -127,6 +129,23 @@ pub(crate) fn base(url: Option<&Url>, here: &CommandContext) -> Result<Url> {
             Err(Error::refused("not_running", NOT_RUNNING, next).into())
         }
     }
+}
+
+/// A refusal of the API; where there is no such source, its sentence goes on with the nearest one.
+pub(crate) async fn with_nearest_source(
+    client: &Client,
+    repo: &RepoName,
+    mut error: client::Error,
+) -> client::Error {
+    if let client::Error::Problem(problem) = &mut error
+        && problem.code == "no_such_source"
+        && let Ok(status) = client.status().await
+    {
+        let known: Vec<String> = status.feeds.iter().map(|it| it.repo.to_string()).collect();
+        let near = meant(repo.as_str(), known.iter().map(String::as_str));
+        problem.detail.push_str(&near);
+    }
+    error
 }
 
 /// A client for orders from the command line.

@@ -109,6 +109,14 @@ fn a_job_is_created_listed_shown_and_explained() {
             "{told:?}"
         );
     }
+    for order in [
+        &["job", "create", "--prompt", "x", "--repo", "acme/shpo"][..],
+        &["pipeline", "start", "acme/shpo"],
+    ] {
+        let told = world.refused(order);
+        let near = "`acme/shpo` (did you mean `acme/shop`?)";
+        assert!(told.error.contains(near), "{told:?}");
+    }
     let why = world.json(&["job", "why", id]);
     assert_eq!(
         (&why["state"], &why["because"][0]["code"]),

@@ -80,6 +80,16 @@ fn the_help_of_mcp_names_every_toolset() {
 }
 
 #[test]
+fn the_help_of_answers_says_that_a_person_is_called_last() {
+    let all = all();
+    for command in ["gaffer source add", "gaffer source set"] {
+        let help = &all.iter().find(|(name, _)| name == command).unwrap().1;
+        let words: Vec<_> = help.split_whitespace().collect();
+        assert!(words.join(" ").contains("A person is called last"));
+    }
+}
+
+#[test]
 fn the_command_line_is_consistent() {
     CommandLine::command().debug_assert();
 }

@@ -147,12 +147,6 @@ fn shown(begin: Answer, status: &Status, place: &str, ticks: Option<(u64, u64)>)
             words.join(", ")
         }
     };
-    let sources = status
-        .paused_sources
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(", ");
     let pairs = vec![
         ("data", place.to_owned()),
         ("mode", mode_words(status)),
@@ -162,7 +156,7 @@ fn shown(begin: Answer, status: &Status, place: &str, ticks: Option<(u64, u64)>)
                 .paused_since
                 .map_or("no".to_owned(), |since| format!("since {}", moment(since))),
         ),
-        ("paused sources", sources),
+        ("paused sources", paused_words(status)),
         ("issues", source::unread(&status.unread_issues)),
         ("jobs", counted(&status.jobs)),
         ("deliveries", counted(&status.deliveries)),
@@ -189,8 +183,14 @@ fn shown(begin: Answer, status: &Status, place: &str, ticks: Option<(u64, u64)>)
     hook_lines(status).into_iter().fold(answer, Answer::line)
 }
 
+/// The sources that are paused by themselves.
+pub(crate) fn paused_words(status: &Status) -> String {
+    let names = status.paused_sources.iter().map(ToString::to_string);
+    names.collect::<Vec<_>>().join(", ")
+}
+
 /// The sprints that are under way.
-fn sprints_words(status: &Status) -> String {
+pub(crate) fn sprints_words(status: &Status) -> String {
     let open = status.sprints.iter().filter(|sprint| !sprint.is_over);
     let words = open.map(|sprint| {
         let figures = &sprint.figures;
@@ -237,7 +237,7 @@ fn mode_words(status: &Status) -> String {
 }
 
 /// Who the watched jobs and the deliveries wait for.
-fn waits_words(status: &Status) -> String {
+pub(crate) fn waits_words(status: &Status) -> String {
     let counts = status.waits_for.iter();
     let words = counts.map(|(who, count)| format!("{count} for {}", who.replace('_', " ")));
     words.collect::<Vec<_>>().join(", ")

@@ -8,15 +8,13 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use secrecy::SecretString;
 
+use crate::run::{cost, dashboard, dlq};
 use stack::StackArgs;
 
 pub(crate) mod account;
 pub(crate) mod agent;
-pub(crate) mod cost;
-pub(crate) mod dashboard;
 pub(crate) mod delivery;
 pub(crate) mod demo;
-pub(crate) mod dlq;
 pub(crate) mod doctor;
 pub(crate) mod files;
 pub(crate) mod github;
@@ -208,6 +206,37 @@ pub(crate) enum Command {
     },
 }
 
+/// What the groups of the help are called, and their commands in the order of their use. Every other command is one of `Work`.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Agents", &["agent", "wake", "watch", "handle-event", "mcp"]),
+    (
+        "Repositories and accounts",
+        &[
+            "source", "scaffold", "role", "persona", "setup", "exchange", "labels", "workflow",
+            "account", "github", "secret", "token",
+        ],
+    ),
+    (
+        "Operation",
+        &[
+            "up",
+            "dashboard",
+            "top",
+            "status",
+            "pause",
+            "resume",
+            "doctor",
+            "dlq",
+            "cost",
+            "backup",
+            "restore",
+            "export",
+            "import",
+        ],
+    ),
+    ("Setup", &["init", "demo", "sandbox", "completions"]),
+];
+
 impl Command {
     /// Whether it can be about the Gaffer of a stack instead of the data folder's.
     pub(crate) fn works_on_stacks(&self) -> bool {
@@ -273,7 +302,7 @@ impl Command {
 )]
 pub(crate) struct UpArgs {
     /// Where the HTTP API listens.
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4180")]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4180", value_parser = value::listen)]
     pub(crate) listen: SocketAddr,
 
     /// Watch only: write nothing to Jules or GitHub.

@@ -21,6 +21,7 @@ use crate::args::doctor::DoctorArgs;
 use crate::context::CommandContext;
 use crate::error::Error;
 use crate::render::{self, Answer, value};
+use crate::source;
 use crate::upstreams;
 
 /// Runs the command: the report goes to stdout, and errors in it end the process with 1.
@@ -166,7 +167,7 @@ async fn of_installation(
     if let Some(repo) = &args.source
         && matches!(doctor.store.source(repo).await, Ok(None))
     {
-        return Err(Error::no_such("source", repo, "").into());
+        return Err(source::unknown(&doctor.store, repo.as_str()).await);
     }
     match doctor.examine(machine.clone(), &question).await {
         Ok(facts) => Ok(facts),

@@ -138,8 +138,9 @@ fn advised(error: &anyhow::Error) -> Option<String> {
                 refused.next.iter().map(next::of_ours).collect()
             }
             Some(backend::Error::NoSuch { what, name }) => Advice::for_missing(what, name)
-                .iter()
-                .map(next::of_ours)
+                .map(|advice| next::of_ours(&advice))
+                .or_else(|| next::list_of(what).map(str::to_owned))
+                .into_iter()
                 .collect(),
             Some(_) | None => Vec::new(),
         },
@@ -243,8 +244,9 @@ fn sort(error: &anyhow::Error) -> (String, Option<String>, u8) {
         let next = "put git 2.38 or newer on the PATH; of a folder that was named, see whether `git status` works in it";
         return ("no_files".to_owned(), Some(next.to_owned()), FAILED);
     }
-    if error.downcast_ref::<SecretsError>().is_some() {
-        return ("secret".to_owned(), None, FAILED);
+    if let Some(error) = error.downcast_ref::<SecretsError>() {
+        let next = of_secret(error).map(str::to_owned);
+        return ("secret".to_owned(), next, FAILED);
     }
     ("failed".to_owned(), None, FAILED)
 }
@@ -265,6 +267,19 @@ fn of_backend(error: &backend::Error) -> (&'static str, Option<&'static str>) {
                 "check that `--data` names the right folder, that it is yours and that the disk has room",
             ),
         ),
+    }
+}
+
+fn of_secret(error: &SecretsError) -> Option<&'static str> {
+    match error {
+        SecretsError::Missing(_) => Some(
+            "store it with `gaffer secret set NAME`; `gaffer secret list` shows which are missing",
+        ),
+        // It contains its advice.
+        SecretsError::Unusable { .. } => None,
+        SecretsError::Unreachable { .. } => {
+            Some("run the command again once the place of the secrets answers")
+        }
     }
 }
 

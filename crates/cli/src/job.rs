@@ -118,7 +118,14 @@ impl RunningApi<'_> {
             resume: args.resume,
             priority: args.priority,
         };
-        let created = client.create_job(&order, None).await?;
+        let created = match client.create_job(&order, None).await {
+            Ok(created) => created,
+            Err(error) => {
+                return Err(site::with_nearest_source(&client, &order.repo, error)
+                    .await
+                    .into());
+            }
+        };
         let Some(until) = args.until else {
             return Ok(show::job(&created).piped(created.job_id.to_string()));
         };

@@ -8,11 +8,8 @@ mod args;
 #[cfg(feature = "aws")]
 mod cloud;
 mod context;
-mod cost;
-mod dashboard;
 mod delivery;
 mod demo;
-mod dlq;
 mod doctor;
 mod error;
 mod files;

@@ -11,15 +11,15 @@ mod wait;
 use anyhow::{Context, Result};
 use client::Client;
 use client::wire::{PipelineSettings, PipelineView, StartPipeline};
-use domain::ids::RepoName;
+use domain::ids::{PipelineId, RepoName};
 use domain::policy::Source;
 use jiff::SignedDuration;
 
 use crate::args::pipeline::{
-    OneRun, PipelineArgs, PipelineCommand, PipelineOnArgs, PipelineStartArgs,
+    OneRun, PipelineArgs, PipelineCommand, PipelineOnArgs, PipelineStartArgs, RunName,
 };
 use crate::context::CommandContext;
-use crate::error::Doing;
+use crate::error::{Doing, Error};
 use crate::render::{self, Answer};
 use crate::site::{self, StoreAccess};
 use crate::source;
@@ -51,18 +51,21 @@ pub(crate) async fn run(args: PipelineArgs, here: &CommandContext, as_json: bool
         }
         PipelineCommand::Show(OneRun { id }) => {
             let client = site::api_client(args.url, here).await?;
+            let id = named(&client, id).await?;
             let found = client.pipeline(&id).await;
             let found = found.with_context(|| format!("reading pipeline {id}"))?;
             Ok(show::run(&found))
         }
         PipelineCommand::Why(OneRun { id }) => {
             let client = site::api_client(args.url, here).await?;
+            let id = named(&client, id).await?;
             let why = client.pipeline_why(&id).await;
             let why = why.with_context(|| format!("asking about pipeline {id}"))?;
             Ok(show::why(&why))
         }
         PipelineCommand::Cancel(OneRun { id }) => {
             let client = site::api_client(args.url, here).await?;
+            let id = named(&client, id).await?;
             let off = client.cancel_pipeline(&id).await;
             let off = off.with_context(|| format!("calling off pipeline {id}"))?;
             Ok(show::run(&off))
@@ -71,12 +74,38 @@ pub(crate) async fn run(args: PipelineArgs, here: &CommandContext, as_json: bool
     render::answer(&answer?, as_json).context("writing the answer")
 }
 
+/// The run that is meant: its id, or the newest of all sources.
+async fn named(client: &Client, name: RunName) -> Result<PipelineId> {
+    let latest = match name {
+        RunName::Id(id) => return Ok(id),
+        RunName::Latest => latest(client).await,
+    };
+    let latest = latest.context("looking for the latest run")?;
+    latest.map(|run| run.id).ok_or_else(|| {
+        let next = "begin one with `gaffer pipeline start OWNER/REPO`";
+        Error::refused("no_such", "no pipeline has run yet", next).into()
+    })
+}
+
+async fn latest(client: &Client) -> Result<Option<PipelineView>, client::Error> {
+    let mut newest: Option<PipelineView> = None;
+    for feed in client.status().await?.feeds {
+        let runs = client.pipelines(&feed.repo, Some(1)).await?.pipelines;
+        let found = newest.into_iter().chain(runs);
+        newest = found.max_by_key(|run| run.created_at);
+    }
+    Ok(newest)
+}
+
 async fn begin(client: &Client, start: PipelineStartArgs, as_json: bool) -> Result<()> {
     let wanted = StartPipeline {
         from: start.from.map(|from| from.name().to_owned()),
         ..StartPipeline::whole(start.repo.clone())
     };
-    let begun = client.start_pipeline(&wanted).await;
+    let begun = match client.start_pipeline(&wanted).await {
+        Ok(begun) => Ok(begun),
+        Err(error) => Err(site::with_nearest_source(client, &start.repo, error).await),
+    };
     let doing = || format!("starting the pipeline of {}", start.repo);
     let begun = begun.with_context(|| Doing::of(&start.repo, doing()))?;
     let within = start.wait.then_some(start.within);

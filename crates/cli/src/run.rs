@@ -6,6 +6,9 @@ use anyhow::{Context, Result};
 use clap::CommandFactory;
 use clap_complete::Shell;
 
+pub(crate) mod cost;
+pub(crate) mod dashboard;
+pub(crate) mod dlq;
 mod top;
 
 use crate::args::demo::{DemoArgs, SandboxArgs};
@@ -19,9 +22,8 @@ use crate::recovery::{backup, export, import};
 use crate::render::{self, Answer, ErrorText};
 use crate::settings::Environment;
 use crate::{
-    account, agent, cost, dashboard, delivery, demo, dlq, doctor, files, github_setup, init, job,
-    logs, mail, mcp, pipeline, sandbox_command, scaffold, secret, source, sprint, switch, up,
-    watch, weave, why,
+    account, agent, delivery, demo, doctor, files, github_setup, init, job, logs, mail, mcp,
+    pipeline, sandbox_command, scaffold, secret, source, sprint, switch, up, watch, weave, why,
 };
 
 /// The name of the program that has all commands.

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use client::Client;
 use client::wire::Through;
+use domain::ids::RepoName;
+use domain::nearest::meant;
 use engine::backend::Backend;
 use engine::ports::{DeadLetters, Queue, SecretName, Secrets};
 use server::data::Data;
@@ -87,10 +89,8 @@ const DEFAULT_API: &str = "http://127.0.0.1:4180";
 /// A client of the chosen Gaffer's API: of `gaffer up`, or of a stack, whose token is read from its parameters.
 pub(crate) async fn api_client(url: Option<Url>, here: &CommandContext) -> Result<Client> {
     let Some(name) = &here.stack else {
-        return Ok(typed(Client::new(
-            base(url.as_ref(), here)?,
-            here.token().await?,
-        )?));
+        let token = here.token().await?;
+        return Ok(typed(Client::new(base(url.as_ref(), here)?, token)?));
     };
     let url = url.ok_or_else(|| {
         Error::usage(
@@ -108,12 +108,44 @@ pub(crate) async fn api_client(url: Option<Url>, here: &CommandContext) -> Resul
     Ok(typed(Client::new(url, token)?))
 }
 
+/// What is wrong where nothing works over a data folder.
+pub(crate) const NOT_RUNNING: &str = "`gaffer up` is not running on this data folder";
+
 /// Where the API is: as typed, or of the `gaffer up` over the data folder, or at the usual address.
+///
+/// Another process may listen at the usual address, so the token of a data folder is not sent there; one in the
+/// environment is.
 pub(crate) fn base(url: Option<&Url>, here: &CommandContext) -> Result<Url> {
-    let usual = || DEFAULT_API.parse().context("reading the usual address");
     let known = url.cloned();
     let known = known.or_else(|| upstreams::api_address(&here.folder));
-    known.map_or_else(usual, Ok)
+    match known {
+        Some(known) => Ok(known),
+        None if here.is_overlaid(&SecretName::ApiToken) => {
+            DEFAULT_API.parse().context("reading the usual address")
+        }
+        None => {
+            let folder = here.folder.display();
+            let next = format!("start it with `gaffer up --data {folder}`, or give `--url URL`");
+            Err(Error::refused("not_running", NOT_RUNNING, next).into())
+        }
+    }
+}
+
+/// A refusal of the API; where there is no such source, its sentence goes on with the nearest one.
+pub(crate) async fn with_nearest_source(
+    client: &Client,
+    repo: &RepoName,
+    mut error: client::Error,
+) -> client::Error {
+    if let client::Error::Problem(problem) = &mut error
+        && problem.code == "no_such_source"
+        && let Ok(status) = client.status().await
+    {
+        let known: Vec<String> = status.feeds.iter().map(|it| it.repo.to_string()).collect();
+        let near = meant(repo.as_str(), known.iter().map(String::as_str));
+        problem.detail.push_str(&near);
+    }
+    error
 }
 
 /// A client for orders from the command line.
@@ -160,4 +192,35 @@ pub(crate) fn without_aws(name: &str) -> Error {
         format!("this gaffer was built without AWS, so it cannot reach the stack `{name}`"),
         "build one that can: `cargo install --path crates/cli --features aws`",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::SecretString;
+
+    use crate::settings::Environment;
+
+    use super::*;
+
+    #[test]
+    fn the_usual_address_gets_no_token_of_a_data_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let here = |token: Option<&str>| {
+            let mut environment = Environment::default();
+            let token = token.map(|token| (SecretName::ApiToken.path(), SecretString::from(token)));
+            environment.overlay.extend(token);
+            CommandContext::new(Some(folder.path().to_owned()), environment).unwrap()
+        };
+        let refused = base(None, &here(None)).unwrap_err();
+        assert_eq!(refused.to_string(), NOT_RUNNING);
+        let usual: Url = DEFAULT_API.parse().unwrap();
+        assert_eq!(base(None, &here(Some("gaf_0"))).unwrap(), usual);
+        let other: Url = "http://127.0.0.1:4391".parse().unwrap();
+        assert_eq!(base(Some(&other), &here(None)).unwrap(), other);
+        let mut lock = local::FolderLock::take(folder.path()).unwrap();
+        assert!(base(None, &here(None)).is_err());
+        let notes = upstreams::notes("127.0.0.1:4391".parse().unwrap(), &[]);
+        lock.note(&notes).unwrap();
+        assert_eq!(base(None, &here(None)).unwrap(), other);
+    }
 }

@@ -4,9 +4,11 @@ use anyhow::{Context, Result};
 use domain::delivery::{OddRules, Rules};
 use domain::github_access::RepositoryAccess;
 use domain::ids::{RepoId, RepoName};
+use domain::nearest::meant;
 use domain::policy::{self, Answers, OddSource, Policy, Source, Timing};
 use engine::backend::Backend;
 use engine::sources::SourceRefused;
+use engine::store::Store;
 use serde_json::json;
 
 use crate::args::source::{AddSourceArgs, PolicyArgs, SetSourceArgs, SourceCommand, TimingArgs};
@@ -68,7 +70,10 @@ async fn add(args: AddSourceArgs, backend: &Backend) -> Result<Answer> {
         deliveries: deliveries::rules(&Rules::default(), &args.deliveries)?,
         sprints: domain::sprint::SprintRules::default(),
     };
-    let added = backend.add_source(&source).await.map_err(missing)?;
+    let added = match backend.add_source(&source).await {
+        Ok(added) => added,
+        Err(error) => return Err(missing(&backend.store, error.into()).await),
+    };
     added.map_err(|refused| match refused {
         SourceRefused::Odd(odd) => worded(odd, &source.repo),
         SourceRefused::Exists(found) => {
@@ -113,10 +118,11 @@ async fn set(args: SetSourceArgs, backend: &Backend) -> Result<Answer> {
 /// Sets the repository's number. The state of the previous one is dropped.
 async fn mean(backend: &Backend, repo: &RepoName, id: RepoId) -> Result<()> {
     if backend.store.source(repo).await?.is_none() {
-        return Err(Error::no_such("source", repo, "").into());
+        return Err(unknown(&backend.store, repo.as_str()).await);
     }
-    let meant = |reach: &RepositoryAccess| Ok::<_, engine::backend::Error>((reach.meant(id), ()));
-    backend.update_or_initial(repo, meant).await?;
+    let renumbered =
+        |reach: &RepositoryAccess| Ok::<_, engine::backend::Error>((reach.meant(id), ()));
+    backend.update_or_initial(repo, renumbered).await?;
     backend.read_pulls_soon(repo).await?;
     // What was not written to the other one goes on.
     Ok(backend.go_on(Some(repo)).await?)
@@ -136,7 +142,9 @@ async fn list(backend: &Backend) -> Result<Answer> {
 
 async fn show_one(repo: &RepoName, backend: &Backend) -> Result<Answer> {
     let found = backend.store.source(repo).await?;
-    let found = found.ok_or_else(|| Error::no_such("source", repo, ""))?;
+    let Some(found) = found else {
+        return Err(unknown(&backend.store, repo.as_str()).await);
+    };
     let unread = backend.store.unread_issues(std::slice::from_ref(&found));
     let unread = unread.await?;
     let source = found.value;
@@ -153,8 +161,10 @@ pub(crate) async fn change_source(
     repo: &RepoName,
     decide: impl Fn(&Source) -> Result<Source>,
 ) -> Result<Source> {
-    let changed = backend.change_source(repo, decide).await.map_err(missing)?;
-    Ok(changed.map_err(|odd| worded(odd, repo))?)
+    match backend.change_source(repo, decide).await {
+        Ok(changed) => Ok(changed.map_err(|odd| worded(odd, repo))?),
+        Err(error) => Err(missing(&backend.store, error).await),
+    }
 }
 
 fn answer(source: &Source, what: &str) -> Answer {
@@ -164,15 +174,29 @@ fn answer(source: &Source, what: &str) -> Answer {
 }
 
 /// The command that adds what is missing.
-fn missing(error: impl Into<anyhow::Error>) -> anyhow::Error {
-    let error = error.into();
-    match error.downcast_ref::<engine::backend::Error>() {
-        Some(engine::backend::Error::NoSuch { what, name }) => {
-            let add = if *what == "agent" { " --url URL" } else { "" };
-            Error::no_such(what, name, add).into()
-        }
-        Some(_) | None => error,
+async fn missing(store: &Store, error: anyhow::Error) -> anyhow::Error {
+    let (what, name) = match error.downcast_ref::<engine::backend::Error>() {
+        Some(engine::backend::Error::NoSuch { what, name }) => (*what, name.clone()),
+        Some(_) | None => return error,
+    };
+    match what {
+        "source" => unknown(store, &name).await,
+        "agent" => Error::no_such(what, &name, " --url URL").into(),
+        _ => Error::no_such(what, &name, "").into(),
     }
+}
+
+/// There is no such source: the nearest one, and the command that adds it.
+pub(crate) async fn unknown(store: &Store, repo: &str) -> anyhow::Error {
+    let known = match store.sources().await {
+        Ok(known) => known,
+        Err(error) => return error.into(),
+    };
+    let known: Vec<String> = known.iter().map(|it| it.value.repo.to_string()).collect();
+    let near = meant(repo, known.iter().map(String::as_str));
+    let what = format!("there is no source `{repo}`{near}");
+    let next = format!("add it with `gaffer source add {repo}`");
+    Error::refused("no_such", what, next).into()
 }
 
 /// What is odd about a source, in the words of the options.

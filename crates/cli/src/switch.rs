@@ -15,7 +15,7 @@ use crate::args::operations::SwitchArgs;
 use crate::context::CommandContext;
 use crate::error::Error;
 use crate::render::{self, Answer, moment, value};
-use crate::site::Site;
+use crate::site::{NOT_RUNNING, Site};
 use crate::source;
 use crate::source::pause::{PAUSED, STILL_HELD};
 
@@ -64,9 +64,6 @@ async fn set(
     });
     Ok(set.await?)
 }
-
-/// What is wrong where nothing works over a data folder.
-const NOT_RUNNING: &str = "`gaffer up` is not running on this data folder";
 
 /// Prints the present state. Where nothing works over the data folder, that is an error.
 pub(crate) async fn status(here: &CommandContext, as_json: bool) -> Result<()> {
@@ -150,12 +147,6 @@ fn shown(begin: Answer, status: &Status, place: &str, ticks: Option<(u64, u64)>)
             words.join(", ")
         }
     };
-    let sources = status
-        .paused_sources
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(", ");
     let pairs = vec![
         ("data", place.to_owned()),
         ("mode", mode_words(status)),
@@ -165,7 +156,7 @@ fn shown(begin: Answer, status: &Status, place: &str, ticks: Option<(u64, u64)>)
                 .paused_since
                 .map_or("no".to_owned(), |since| format!("since {}", moment(since))),
         ),
-        ("paused sources", sources),
+        ("paused sources", paused_words(status)),
         ("issues", source::unread(&status.unread_issues)),
         ("jobs", counted(&status.jobs)),
         ("deliveries", counted(&status.deliveries)),
@@ -192,8 +183,14 @@ fn shown(begin: Answer, status: &Status, place: &str, ticks: Option<(u64, u64)>)
     hook_lines(status).into_iter().fold(answer, Answer::line)
 }
 
+/// The sources that are paused by themselves.
+pub(crate) fn paused_words(status: &Status) -> String {
+    let names = status.paused_sources.iter().map(ToString::to_string);
+    names.collect::<Vec<_>>().join(", ")
+}
+
 /// The sprints that are under way.
-fn sprints_words(status: &Status) -> String {
+pub(crate) fn sprints_words(status: &Status) -> String {
     let open = status.sprints.iter().filter(|sprint| !sprint.is_over);
     let words = open.map(|sprint| {
         let figures = &sprint.figures;
@@ -240,7 +237,7 @@ fn mode_words(status: &Status) -> String {
 }
 
 /// Who the watched jobs and the deliveries wait for.
-fn waits_words(status: &Status) -> String {
+pub(crate) fn waits_words(status: &Status) -> String {
     let counts = status.waits_for.iter();
     let words = counts.map(|(who, count)| format!("{count} for {}", who.replace('_', " ")));
     words.collect::<Vec<_>>().join(", ")

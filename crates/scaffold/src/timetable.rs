@@ -115,11 +115,14 @@ pub(crate) fn cron(expression: &str) -> Result<Cron, String> {
     }
 }
 
-/// What is wrong with the first field that cannot be read alone, since the parser names none; nothing where there are not five.
+/// What is wrong with the number of the fields, or with the first one that cannot be read alone, since the parser names none.
 fn field_at_fault(parser: &CronParser, expression: &str) -> Option<String> {
     let given: Vec<&str> = expression.split_whitespace().collect();
     if given.len() != FIELDS.len() {
-        return None;
+        return Some(match given.len() {
+            1 => "it has one field".to_owned(),
+            many => format!("it has {many} fields"),
+        });
     }
     let is_faulty = |at: usize| {
         let alone = given.iter().enumerate();

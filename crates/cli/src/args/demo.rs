@@ -49,7 +49,7 @@ pub(crate) struct DemoArgs {
 )]
 pub(crate) struct SandboxArgs {
     /// Where it listens; port 0 takes a free one.
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4190")]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4190", value_parser = value::listen)]
     pub(crate) listen: SocketAddr,
 
     /// The scenario: one of the names that `--list` shows, or a file.

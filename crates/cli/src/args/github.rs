@@ -51,7 +51,7 @@ pub(crate) struct SetupArgs {
     pub(crate) webhook_url: Option<Url>,
 
     /// Where the page on this machine listens; port 0 takes a free one.
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0", value_parser = value::listen)]
     pub(crate) listen: SocketAddr,
 
     /// Read the code, or the whole address that GitHub went back to, from standard input: no page is opened then.

@@ -5,44 +5,13 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
 
-use super::CommandLine;
+use super::{CommandLine, GROUPS};
 
 /// What clap adds to every command that has others below it.
 pub(crate) const HELP: &str = "help";
 
 /// The group of every command that no other group names.
 const WORK: &str = "Work";
-
-/// What the other groups are called, and their commands in the order of their use.
-const GROUPS: [(&str, &[&str]); 4] = [
-    ("Agents", &["agent", "wake", "watch", "handle-event", "mcp"]),
-    (
-        "Repositories and accounts",
-        &[
-            "source", "scaffold", "role", "persona", "setup", "exchange", "labels", "workflow",
-            "account", "github", "secret", "token",
-        ],
-    ),
-    (
-        "Operation",
-        &[
-            "up",
-            "dashboard",
-            "top",
-            "status",
-            "pause",
-            "resume",
-            "doctor",
-            "dlq",
-            "cost",
-            "backup",
-            "restore",
-            "export",
-            "import",
-        ],
-    ),
-    ("Setup", &["init", "demo", "sandbox", "completions"]),
-];
 
 /// The command line with its groups.
 pub(crate) fn command() -> clap::Command {

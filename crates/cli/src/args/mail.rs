@@ -20,7 +20,7 @@ pub(crate) struct MailArgs {
     #[arg(long, global = true, value_name = "OWNER/REPO")]
     pub(crate) repo: Option<RepoName>,
 
-    /// With `--repo`: where `gaffer up` listens [default: as the data folder says, else http://127.0.0.1:4180], or the API of a stack.
+    /// With `--repo`: where `gaffer up` listens [default: as the data folder says], or the API of a stack.
     #[arg(long, global = true, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
     pub(crate) url: Option<Url>,
 

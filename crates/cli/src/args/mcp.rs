@@ -14,7 +14,7 @@ use super::value;
     after_help = "Examples:\n  gaffer mcp\n  gaffer mcp --toolset insight\n  gaffer mcp install claude-code\n  gaffer mcp call jules_list_jobs '{\"repo\": \"acme/shop\"}'\n\nThe token is GAFFER_TOKEN (or JULES_API_TOKEN) in the environment, else the one that `gaffer up` made in the data folder."
 )]
 pub(crate) struct McpArgs {
-    /// Where `gaffer up` listens [default: as the data folder says, else http://127.0.0.1:4180], or the API of a stack.
+    /// Where `gaffer up` listens [default: as the data folder says], or the API of a stack.
     #[arg(long, global = true, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
     pub(crate) url: Option<Url>,
 

@@ -18,7 +18,7 @@ const LIMIT: i64 = PIPELINES_LIMIT_MAX as i64;
     after_help = "Example:\n  gaffer pipeline list acme/shop\n\nThe token is GAFFER_TOKEN (or JULES_API_TOKEN) in the environment, else the one that `gaffer up` made in the data folder."
 )]
 pub(crate) struct PipelineArgs {
-    /// Where `gaffer up` listens [default: as the data folder says, else http://127.0.0.1:4180], or the API of a stack.
+    /// Where `gaffer up` listens [default: as the data folder says], or the API of a stack.
     #[arg(long, global = true, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
     pub(crate) url: Option<Url>,
 
@@ -27,7 +27,7 @@ pub(crate) struct PipelineArgs {
     pub(crate) command: PipelineCommand,
 }
 
-/// What to do with pipelines. A run is named by its id.
+/// What to do with pipelines. A run is named by its id, or by `latest`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PipelineCommand {
     /// Switch the pipeline of a source on, or change its settings. `gaffer up` need not run.
@@ -58,7 +58,9 @@ pub(crate) enum PipelineCommand {
     #[command(after_help = "Example:\n  gaffer pipeline show 01k0000000000000000000000a")]
     Show(OneRun),
     /// Explain what a run waits for.
-    #[command(after_help = "Example:\n  gaffer pipeline why 01k0000000000000000000000a")]
+    #[command(
+        after_help = "Examples:\n  gaffer pipeline why 01k0000000000000000000000a\n  gaffer pipeline why latest"
+    )]
     Why(OneRun),
     /// Call a run off, with its jobs.
     #[command(after_help = "Example:\n  gaffer pipeline cancel 01k0000000000000000000000a")]
@@ -126,8 +128,32 @@ const IMPLEMENT: [Word<Implement>; 2] = [
 /// Which run.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct OneRun {
-    /// The id of the run.
-    pub(crate) id: PipelineId,
+    /// Which run: its id, or `latest`.
+    pub(crate) id: RunName,
+}
+
+/// The name of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RunName {
+    /// Its id.
+    Id(PipelineId),
+    /// The newest run of all sources.
+    Latest,
+}
+
+impl std::str::FromStr for RunName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.eq_ignore_ascii_case("latest") {
+            return Ok(Self::Latest);
+        }
+        let id = text.parse::<PipelineId>();
+        id.map(Self::Id).map_err(|wrong| {
+            let rule = wrong.rule;
+            format!("it has to be `latest` or an id, {rule}: `gaffer pipeline list OWNER/REPO` shows them")
+        })
+    }
 }
 
 /// Where the running `gaffer up` is, and what to do.
@@ -136,7 +162,7 @@ pub(crate) struct OneRun {
     after_help = "Example:\n  gaffer requirement list acme/shop\n\nThe token is GAFFER_TOKEN (or JULES_API_TOKEN) in the environment, else the one that `gaffer up` made in the data folder."
 )]
 pub(crate) struct RequirementArgs {
-    /// Where `gaffer up` listens [default: as the data folder says, else http://127.0.0.1:4180], or the API of a stack.
+    /// Where `gaffer up` listens [default: as the data folder says], or the API of a stack.
     #[arg(long, global = true, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
     pub(crate) url: Option<Url>,
 

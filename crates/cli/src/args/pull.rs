@@ -10,7 +10,7 @@ use super::value;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  gaffer pull list")]
 pub(crate) struct PullArgs {
-    /// Where `gaffer up` listens [default: as the data folder says, else http://127.0.0.1:4180], or the API of a stack.
+    /// Where `gaffer up` listens [default: as the data folder says], or the API of a stack.
     #[arg(long, global = true, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
     pub(crate) url: Option<Url>,
 

@@ -126,7 +126,7 @@ pub(crate) struct LayerArgs {
     #[arg(long, value_name = "TAG")]
     pub(crate) mock: Option<MockTag>,
 
-    /// Where `gaffer up` listens [default: as the data folder says, else http://127.0.0.1:4180], or the API of a stack.
+    /// Where `gaffer up` listens [default: as the data folder says], or the API of a stack.
     #[arg(long, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
     pub(crate) url: Option<Url>,
 }
@@ -323,7 +323,7 @@ pub(crate) struct ExchangeRun {
     #[arg(long, value_name = "DURATION", default_value = "1h", requires = "wait", value_parser = value::duration)]
     pub(crate) within: SignedDuration,
 
-    /// Where `gaffer up` listens [default: as the data folder says, else http://127.0.0.1:4180], or the API of a stack.
+    /// Where `gaffer up` listens [default: as the data folder says], or the API of a stack.
     #[arg(long, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
     pub(crate) url: Option<Url>,
 }

@@ -42,7 +42,7 @@ pub(crate) enum SourceCommand {
         /// Which repository.
         #[arg(value_name = "OWNER/REPO")]
         repo: RepoName,
-        /// Where `gaffer up` listens [default: as the data folder says, else http://127.0.0.1:4180], or the API of a stack.
+        /// Where `gaffer up` listens [default: as the data folder says], or the API of a stack.
         #[arg(long, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
         url: Option<Url>,
     },
@@ -176,7 +176,8 @@ pub(crate) struct PolicyArgs {
 
     /// Who answers questions, and for how long it is their turn: `agent`, `nudge` (Gaffer asks the session to decide
     /// itself) or `human`. Given several times, they have their turns one after the other; only the last may do
-    /// without a time. Replaces those set before [at first: agent:8h, then human].
+    /// without a time. A person is called last, even if none is named. Replaces those set before [at first: agent:8h,
+    /// then human].
     #[arg(long = "answer", value_name = "WHO[:TIME]")]
     pub(crate) answers: Option<Vec<Answer>>,
 

@@ -80,6 +80,16 @@ fn the_help_of_mcp_names_every_toolset() {
 }
 
 #[test]
+fn the_help_of_answers_says_that_a_person_is_called_last() {
+    let all = all();
+    for command in ["gaffer source add", "gaffer source set"] {
+        let help = &all.iter().find(|(name, _)| name == command).unwrap().1;
+        let words: Vec<_> = help.split_whitespace().collect();
+        assert!(words.join(" ").contains("A person is called last"));
+    }
+}
+
+#[test]
 fn the_command_line_is_consistent() {
     CommandLine::command().debug_assert();
 }
@@ -136,7 +146,7 @@ fn the_defaults_are_safe() {
 
 #[test]
 fn what_is_wrong_is_told_with_its_argument_and_value() {
-    let wrong: [(&[&str], &[&str]); 12] = [
+    let wrong: [(&[&str], &[&str]); 13] = [
         (&["source", "add", "acme"], &["OWNER/REPO", "acme"]),
         (
             &["source", "add", "a/b", "--stuck-after", "20"],
@@ -160,6 +170,7 @@ fn what_is_wrong_is_told_with_its_argument_and_value() {
         (&["job", "show", "no id"], &["ID", "no id"]),
         (&["job", "list", "--limit", "201"], &["--limit", "201"]),
         (&["up", "--listen", "4180"], &["--listen", "4180"]),
+        (&["up", "--listen", "foo"], &["`127.0.0.1:4180`"]),
         (
             &["up", "--allow-host", "http://x"],
             &["--allow-host", "http://x"],

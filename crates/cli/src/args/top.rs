@@ -15,7 +15,7 @@ pub(crate) struct TopArgs {
     #[arg(long)]
     pub(crate) once: bool,
 
-    /// Where the HTTP API of Gaffer is [default: http://127.0.0.1:4180].
+    /// Where the HTTP API of Gaffer is [default: as the data folder says].
     #[arg(long, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
     pub(crate) url: Option<Url>,
 }

@@ -1,5 +1,6 @@
 //! Values on the command line that are no ids: each parser explains an invalid value and shows a valid one.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use agents::HostRule;
@@ -39,10 +40,10 @@ const EVENT_DIGITS: usize = 32;
 pub(crate) type Notes = serde_json::Map<String, serde_json::Value>;
 
 /// A word, the value that it stands for, and what the help says about it.
-pub(super) type Word<T> = (&'static str, T, &'static str);
+pub(crate) type Word<T> = (&'static str, T, &'static str);
 
 /// One of some words, for a value of a type that does not know clap.
-pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
+pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
     words: &'static [Word<T>],
 ) -> impl TypedValueParser<Value = T> {
     let shown = words
@@ -118,6 +119,12 @@ pub(crate) fn base(text: &str) -> Result<Url, String> {
         return Err("a base has no `?`: leave the query out".to_owned());
     }
     Ok(url)
+}
+
+/// Where a server of this process listens.
+pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
+    let read = text.parse::<SocketAddr>();
+    read.map_err(|_| "it is an IP address with a port, for example `127.0.0.1:4180`".to_owned())
 }
 
 /// Where Jules is, as a person wrote it; the adapter reads it again.

@@ -41,7 +41,7 @@ pub(crate) struct WatchArgs {
     #[arg(long)]
     pub(crate) once: bool,
 
-    /// Where the HTTP API of Gaffer is [default: http://127.0.0.1:4180].
+    /// Where the HTTP API of Gaffer is [default: as the data folder says].
     #[arg(long, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
     pub(crate) url: Option<Url>,
 
@@ -69,7 +69,7 @@ pub(crate) struct HandleArgs {
     #[arg(long)]
     pub(crate) auto_approve_plans: bool,
 
-    /// Where the HTTP API of Gaffer is [default: http://127.0.0.1:4180].
+    /// Where the HTTP API of Gaffer is [default: as the data folder says].
     #[arg(long, env = "GAFFER_URL", hide_env_values = true, value_name = "URL", value_parser = value::base)]
     pub(crate) url: Option<Url>,
 }

@@ -24,10 +24,16 @@ pub(super) fn code_and_next(error: &client::Error) -> (String, Option<&'static s
             "foreign".to_owned(),
             Some("check `--url`: it names something that is not `gaffer up`"),
         ),
-        client::Error::GoogleKey | client::Error::Token => ("bad_token".to_owned(), None),
-        client::Error::Base { .. } | client::Error::Id(_) | client::Error::Key => {
-            ("usage".to_owned(), None)
-        }
+        client::Error::GoogleKey | client::Error::Token => (
+            "bad_token".to_owned(),
+            Some("set GAFFER_TOKEN to a token of `gaffer token create NAME`, or unset it"),
+        ),
+        client::Error::Base { .. } => (
+            "usage".to_owned(),
+            Some("give the address of `gaffer up` with `--url URL`"),
+        ),
+        // They contain the rule.
+        client::Error::Id(_) | client::Error::Key => ("usage".to_owned(), None),
         client::Error::NoTlsProvider | client::Error::Http(_) => ("failed".to_owned(), None),
     }
 }

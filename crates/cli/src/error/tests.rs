@@ -74,3 +74,22 @@ fn usage_has_its_own_exit_code() {
         USAGE
     );
 }
+
+#[test]
+fn what_is_missing_is_told_with_what_there_is_or_how_to_store_it() {
+    let next = |error: anyhow::Error| describe(&error).next.unwrap();
+    for (what, command) in [
+        ("delivery", "`gaffer delivery list`"),
+        ("job", "`gaffer job list`"),
+        ("pipeline", "`gaffer pipeline list OWNER/REPO`"),
+        ("wake", "`gaffer wake list`"),
+    ] {
+        let name = "x".to_owned();
+        let told = next(backend::Error::NoSuch { what, name }.into());
+        assert!(told.contains(command), "{what}: {told}");
+    }
+    let missing = SecretsError::Missing("github".to_owned());
+    assert!(next(missing.into()).contains("`gaffer secret set NAME`"));
+    let shaped = next(client::Error::GoogleKey.into());
+    assert!(shaped.contains("GAFFER_TOKEN"), "{shaped}");
+}

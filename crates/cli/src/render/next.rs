@@ -68,14 +68,29 @@ fn of_pause(waits_for: &wire::WaitsFor, repo: &RepoName) -> Option<String> {
     Some(of_ours(&advice.about(repo)))
 }
 
+/// Where the others of a kind are listed, if one of it is not there and cannot be added.
+pub(crate) fn list_of(kind: &str) -> Option<&'static str> {
+    match kind {
+        "delivery" => Some("see them with `gaffer delivery list`"),
+        "pipeline" => Some("see the runs with `gaffer pipeline list OWNER/REPO`"),
+        "requirement" => Some("see them all with `gaffer requirement list OWNER/REPO`"),
+        "run" => Some("see the runs with `gaffer delivery show DELIVERY`"),
+        "sprint" => Some("see them with `gaffer sprint list OWNER/REPO`"),
+        "token" => Some("see them with `gaffer token list`"),
+        "wake" => Some("see them with `gaffer wake list`"),
+        _ => None,
+    }
+}
+
 /// What the code of a refusal alone advises.
 fn of_code(problem: &wire::Problem) -> Option<&'static str> {
     // An order about a job or a delivery that is refused says what it takes in place of that.
     let is_of_requirement = problem.next.is_empty() && problem.legal.is_none();
+    if let Some(kind) = problem.code.strip_prefix("no_such_") {
+        return list_of(kind).filter(|_| problem.next.is_empty());
+    }
     match problem.code.as_str() {
         "pipeline_off" => Some("switch it on with `gaffer pipeline on OWNER/REPO`"),
-        "no_such_pipeline" => Some("see the runs with `gaffer pipeline list OWNER/REPO`"),
-        "no_such_requirement" => Some("see them all with `gaffer requirement list OWNER/REPO`"),
         "taken" => Some("see how far it is with `gaffer requirement show OWNER/REPO REQUIREMENT`"),
         "attempts_used_up" if is_of_requirement => Some(
             "have it done by a job of its own with `gaffer job create`, or have its files removed with `gaffer exchange clean requirement PATH`",
@@ -230,6 +245,9 @@ mod tests {
         for (code, command) in [
             ("no_such_pipeline", "gaffer pipeline list"),
             ("no_such_requirement", "gaffer requirement list"),
+            ("no_such_delivery", "gaffer delivery list"),
+            ("no_such_run", "gaffer delivery show"),
+            ("no_such_sprint", "gaffer sprint list"),
             ("taken", "gaffer requirement show"),
             ("attempts_used_up", "gaffer exchange clean requirement"),
         ] {

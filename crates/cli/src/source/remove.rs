@@ -12,7 +12,10 @@ use crate::render::{Answer, next};
 
 /// Removes a source and the state of its repository; its ended jobs, its closed deliveries and their events stay.
 pub(super) async fn run(repo: &RepoName, backend: &Backend) -> Result<Answer> {
-    let removed = backend.remove_source(repo).await.map_err(missing)?;
+    let removed = match backend.remove_source(repo).await {
+        Ok(removed) => removed,
+        Err(error) => return Err(missing(&backend.store, error.into()).await),
+    };
     let repo = removed.map_err(|used| in_use(repo, &used))?;
     Ok(
         Answer::new(json!({ "source": repo, "removed": true })).line(format!(

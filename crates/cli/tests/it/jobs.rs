@@ -109,6 +109,14 @@ fn a_job_is_created_listed_shown_and_explained() {
             "{told:?}"
         );
     }
+    for order in [
+        &["job", "create", "--prompt", "x", "--repo", "acme/shpo"][..],
+        &["pipeline", "start", "acme/shpo"],
+    ] {
+        let told = world.refused(order);
+        let near = "`acme/shpo` (did you mean `acme/shop`?)";
+        assert!(told.error.contains(near), "{told:?}");
+    }
     let why = world.json(&["job", "why", id]);
     assert_eq!(
         (&why["state"], &why["because"][0]["code"]),
@@ -418,6 +426,22 @@ fn the_token_comes_from_the_environment_or_the_data_folder() {
     assert_eq!(wrong.exit, 1);
     assert!(wrong.next.contains("GAFFER_TOKEN"), "{wrong:?}");
     world.set("GAFFER_TOKEN", TOKEN).run(&["job", "list"]).ok();
+}
+
+#[test]
+fn the_token_of_a_folder_without_a_process_is_sent_nowhere() {
+    let world = World::with_account();
+    let file = world.file("data/secrets/token", TOKEN);
+    let mode = <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o600);
+    std::fs::set_permissions(file, mode).unwrap();
+    for command in [&["job", "list"][..], &["dashboard"], &["top"]] {
+        let told = world.refused(command);
+        assert_eq!((told.exit, told.code.as_str()), (1, "not_running"));
+        assert!(told.error.contains("not running on this data folder"));
+        for part in ["gaffer up", "--url URL"] {
+            assert!(told.next.contains(part), "{told:?}");
+        }
+    }
 }
 
 #[test]

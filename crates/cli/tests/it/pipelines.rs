@@ -49,6 +49,9 @@ fn a_pipeline_is_switched_on_changed_and_off() {
 #[test]
 fn a_run_is_begun_listed_shown_explained_and_called_off() {
     let world = on();
+    let none = world.refused(&["pipeline", "show", "latest"]);
+    assert_eq!((none.code.as_str(), none.exit), ("no_such", 1));
+    assert!(none.next.contains("gaffer pipeline start"), "{none:?}");
     let id = start(&world);
     let again = world.refused(&["pipeline", "start", REPO]);
     assert_eq!(again.code, "already_running");
@@ -65,6 +68,11 @@ fn a_run_is_begun_listed_shown_explained_and_called_off() {
             &["pipeline", "why", &id],
             "It waits for the step bootstrap.",
         ),
+        (
+            &["pipeline", "why", "latest"],
+            "It waits for the step bootstrap.",
+        ),
+        (&["pipeline", "show", "LATEST"], "- observers: pending"),
         (&["pipeline", "cancel", &id], "cancelled the run"),
         (
             &["pipeline", "why", &id],

@@ -306,3 +306,22 @@ fn settings_that_cannot_be_meant_are_bad_usage() {
         "human"
     );
 }
+
+#[test]
+fn a_source_that_is_not_there_is_refused_with_the_nearest() {
+    let world = World::with_account();
+    world.run(&["source", "add", REPO]).ok();
+    for command in [
+        &["source", "show", "acme/shpo"][..],
+        &["source", "set", "acme/shpo", "--branch", "x"],
+        &["source", "remove", "acme/shpo"],
+        &["pause", "--source", "acme/shpo"],
+        &["pipeline", "on", "acme/shpo"],
+    ] {
+        let told = world.refused(command);
+        assert_eq!((told.exit, told.code.as_str()), (1, "no_such"));
+        let near = "there is no source `acme/shpo` (did you mean `acme/shop`?)";
+        assert!(told.error.contains(near), "{told:?}");
+        assert_eq!(told.next, "add it with `gaffer source add acme/shpo`");
+    }
+}

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::render::{Answer, moment, value};
-use crate::switch::{health, poll};
+use crate::switch::{health, paused_words, poll, sprints_words, waits_words};
 
 /// Longest text in a cell, in characters.
 const CELL_CHARS_MAX: usize = 60;
@@ -30,6 +30,8 @@ impl TopView {
         let waiting: Vec<&JobView> = self.waiting();
         let json = json!({
             "now": self.status.now, "paused_since": self.status.paused_since,
+            "paused_sources": self.status.paused_sources, "sprints": self.status.sprints,
+            "waits_for": self.status.waits_for,
             "jobs": self.status.jobs, "waiting": waiting.iter().map(|job| job_json(job)).collect::<Vec<_>>(),
             "deliveries": self.status.deliveries, "pipelines": self.status.pipelines,
             "requirements": self.status.requirements,
@@ -80,6 +82,7 @@ impl TopView {
         vec![
             ("now", moment(*now)),
             ("paused since", paused.unwrap_or_default()),
+            ("paused sources", paused_words(&self.status)),
             (
                 "jobs",
                 Some(counted(jobs))
@@ -90,6 +93,8 @@ impl TopView {
             ("issues", unread.join("; ")),
             ("pipelines", counted(&self.status.pipelines)),
             ("requirements", counted(&self.status.requirements)),
+            ("sprints", sprints_words(&self.status)),
+            ("waits for", waits_words(&self.status)),
             (
                 "queue",
                 format!("{} waiting, {} given up", queue.waiting, queue.dead),
@@ -216,6 +221,8 @@ fn event(event: &ActionableEvent) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use domain::sprint::Figures;
+
     use super::*;
 
     #[test]
@@ -258,9 +265,17 @@ mod tests {
             "why": { "code": "checkpoint", "sentence": "" },
             "created_at": "2026-03-01T09:00:00Z", "updated_at": "2026-03-01T09:30:00Z",
         });
+        let figures = Figures {
+            members: 5,
+            integrated: 2,
+            ..Figures::default()
+        };
         let status = json!({
             "now": "2026-03-01T11:00:00Z", "paused_since": null, "observe_only": false,
-            "jobs": { "asking": 3 }, "deliveries": { "review/succeeded": 1 }, "paused_sources": [], "queue": { "waiting": 0, "dead": 0 },
+            "jobs": { "asking": 3 }, "deliveries": { "review/succeeded": 1 }, "queue": { "waiting": 0, "dead": 0 },
+            "paused_sources": ["acme/docs"], "waits_for": { "agent": 3, "person": 1 },
+            "sprints": [{ "repo": "acme/shop", "number": 7, "state": "working", "is_over": false, "ticks": 0, "weaves": 0,
+                "figures": figures }],
             "unread_issues": [{ "repo": "acme/shop", "at": "2026-03-01T10:59:00Z", "sentence": "the issues of acme/shop could not be read: 502" }],
             "accounts": [{ "name": "default", "health": "working", "next_poll": "2026-03-01T11:00:10Z",
                 "slots": { "used": 2, "of": 3 }, "today": { "used": 2, "of": 15 } }],
@@ -274,6 +289,9 @@ mod tests {
         let text = seen.answer().text();
         for part in [
             "3 asking",
+            "acme/docs",
+            "acme/shop 7: working, 2 of 5 in",
+            "3 for agent, 1 for person",
             "1 review/succeeded",
             "the issues of acme/shop could not be read: 502",
             "2 h 0 min",

@@ -5,6 +5,7 @@ use domain::delivery::{Delivery, IssueRef, Phase, RunStatus};
 use domain::ids::{ArtefactId, DeliveryId, JobId, PipelineId, PullRef, RepoName, SprintNumber};
 use domain::job::{Job, JobPhase};
 use domain::pipeline::{Requirement, RequirementState};
+use domain::when::plus;
 
 use crate::backend::{Backend, Error};
 use crate::keys;
@@ -136,7 +137,7 @@ impl Backend {
     /// The poller moves the row of an effect that a pause holds by [`CLAIM`] each time it is due, so all of them are due within that.
     pub(crate) async fn due_effects(&self, of: Option<&RepoName>) -> Result<Vec<Work>, Error> {
         let records = self.store.records();
-        let rows = records.due(self.now() + CLAIM, ROWS_MAX).await?;
+        let rows = records.due(plus(self.now(), CLAIM), ROWS_MAX).await?;
         let effects = rows
             .iter()
             .filter(|row| row.key.sk.starts_with(keys::EFFECT));

@@ -14,7 +14,8 @@ use jiff::Timestamp;
 use super::WhySubject;
 use crate::backend::{Backend, Error};
 use crate::keys;
-use crate::settings::TrackedPull;
+use crate::settings::{OutboxRow, TrackedPull, UnreadPull};
+use crate::store::decode;
 
 /// Maximum number of waiting requests to read a pull request that are loaded.
 const PARKED_MAX: usize = 20;
@@ -127,20 +128,34 @@ impl Backend {
         );
         found.because("not_ours", sentence);
         found.next.push(Advice::Adopt.about(&reference.repo));
+        self.why_never_read(found, reference).await
+    }
+
+    /// Explains why a pull request that is not followed yet could not be read, until it is tried again. Returns when that is.
+    pub(super) async fn why_never_read(
+        &self,
+        found: &mut WhySubject,
+        reference: &PullRef,
+    ) -> Result<Option<Timestamp>, Error> {
         let page = self
             .store
             .records()
             .query(&keys::pull_pk(reference), keys::OUT, None, PARKED_MAX)
             .await?;
-        let due = page.records.iter().filter_map(|record| record.due).min();
-        if let Some(due) = due {
-            found.because(
-                "pull_unread",
-                format!("{reference} could not be read so far."),
-            );
-            found.then(due, format!("{reference} is looked at again."));
+        let mut parked = Vec::new();
+        for record in &page.records {
+            parked.extend(decode::<OutboxRow>(record)?.value.unread);
         }
-        Ok(due)
+        let now = self.now();
+        let parked = parked.iter().filter(|unread| unread.again_at > now);
+        let Some(next) = parked.min_by_key(|unread| unread.again_at) else {
+            return Ok(None);
+        };
+        let told = postponed(reference, next);
+        found.because(told.code, told.sentence);
+        let sentence = format!("Pull request {reference} is read.");
+        found.then(next.again_at, sentence);
+        Ok(Some(next.again_at))
     }
 }
 
@@ -237,11 +252,14 @@ fn said(
 /// Why a pull request is not read, until it is tried again.
 fn unread(tracked: &TrackedPull, now: Timestamp) -> Option<delivery::DeliveryReason> {
     let unread = tracked.unread.as_ref()?;
-    if tracked.pull.is_settled() || unread.again_at <= now {
-        return None;
-    }
+    let is_over = tracked.pull.is_settled() || unread.again_at <= now;
+    (!is_over).then(|| postponed(&tracked.pull.pull, unread))
+}
+
+/// Why the next reading of a pull request is put off, and until when.
+fn postponed(reference: &PullRef, unread: &UnreadPull) -> delivery::DeliveryReason {
     let (why, until) = (&unread.why, unread.again_at);
-    Some(delivery::DeliveryReason {
+    delivery::DeliveryReason {
         code: match unread.class {
             FailureClass::Throttled => "read_throttled",
             FailureClass::Unauthorized
@@ -255,10 +273,9 @@ fn unread(tracked: &TrackedPull, now: Timestamp) -> Option<delivery::DeliveryRea
             | FailureClass::Garbled => "read_failed",
         },
         sentence: format!(
-            "Pull request {} cannot be judged now ({why}); Gaffer tries again at {until}.",
-            tracked.pull.pull
+            "Pull request {reference} cannot be judged now ({why}); Gaffer tries again at {until}."
         ),
-    })
+    }
 }
 
 /// Why a head that was found green is not merged, as GitHub has answered since.

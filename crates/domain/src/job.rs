@@ -18,6 +18,7 @@ mod open_plan;
 mod order;
 mod order_log;
 mod orders;
+mod outdated;
 mod pause;
 mod proposal;
 mod pushed;
@@ -61,6 +62,7 @@ pub(crate) use orders::said_at;
 pub use orders::{
     MESSAGE_BYTES_MAX, adds_to, approve, may_merge, note_sent, order_failed, said, say,
 };
+pub use outdated::is_outdated;
 pub use proposal::{NewProposal, committed, proposal_failed, propose, proposed};
 pub use pushed::{PUSHED_FOR, pushed};
 pub use queue::{prioritised, start_place};

@@ -50,7 +50,8 @@ impl Backend {
         if let Some(verdict) = &pull.verdict {
             found.checks.clone_from(&verdict.checks);
         }
-        self.judged_now(found, tracked).await?;
+        let job = self.store.job(&pull.job).await?.map(|job| job.value);
+        self.judged_now(found, tracked, job.as_ref()).await?;
         match &pull.phase {
             PullPhase::Settled { .. } => {}
             PullPhase::Closed { since, .. } => {
@@ -69,18 +70,22 @@ impl Backend {
                 }
             }
         }
-        self.why_effects(found, &keys::pull_pk(&pull.pull)).await
+        self.why_effects(found, &keys::pull_pk(&pull.pull), job.as_ref())
+            .await
     }
 
     /// The last judgement, in the words that fit its job and its delivery as they are now.
-    async fn judged_now(&self, found: &mut WhySubject, tracked: &TrackedPull) -> Result<(), Error> {
-        let job = self.store.job(&tracked.pull.job).await?;
-        let job = job.map(|job| job.value);
-        let gate = match &job {
+    async fn judged_now(
+        &self,
+        found: &mut WhySubject,
+        tracked: &TrackedPull,
+        job: Option<&Job>,
+    ) -> Result<(), Error> {
+        let gate = match job {
             Some(job) => self.gate_now(&tracked.pull, job).await?,
             None => None,
         };
-        let part = job.as_ref().and_then(|job| job.part.as_deref());
+        let part = job.and_then(|job| job.part.as_deref());
         judged(found, tracked, part, gate, self.now());
         Ok(())
     }

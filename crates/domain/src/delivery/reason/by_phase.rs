@@ -90,7 +90,7 @@ fn way_on(delivery: &Delivery) -> Option<&'static str> {
     }
     let code = delivery.error.as_ref().map(|error| error.code);
     if code == Some(Fault::MessageRefused) {
-        return Some("A retry has another session make it, which is told the same.");
+        return Some("A retry begins another session, which is told the same.");
     }
     let is_cancelled = delivery.phase == Phase::Review && code == Some(Fault::Canceled);
     let has_no_verdict = matches!(code, Some(Fault::ReviewFailed | Fault::MalformedReview));

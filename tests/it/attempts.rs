@@ -83,15 +83,18 @@ async fn an_order_that_fails_for_good_is_told() {
         ["question/question", "error/message_failed"]
     );
     assert_eq!(world.sandbox.counters().messages, 0);
+    assert!(world.gives(&job, "effect_failed").await);
 
     // Sent again, it gets through, and the story continues.
     let said = world.say(&job, "PostgreSQL", "answer-2").await;
     said.expect("an order");
+    assert!(!world.gives(&job, "effect_failed").await);
     world
         .until(MINUTE * 10, "merged", async |world| {
             world.state(&job).await == "merged"
         })
         .await;
+    assert!(!world.gives(&job, "effect_failed").await);
     assert_eq!(world.sandbox.counters().messages, 1);
     world.finish().await;
 }

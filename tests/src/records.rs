@@ -32,12 +32,11 @@ use engine::readings::{
     ReadCounter, ReadIssue, ReadMessages, ReadPersonas, SessionCheck, TranscriptPage,
 };
 use engine::settings::{
-    Agent, AppSetup, Budgets, Installation, Merges, PatchPage, ReadArtifacts, Switches,
+    Agent, AppSetup, Budgets, Installation, Merges, OutboxRow, PatchPage, ReadArtifacts, Switches,
     TrackedPull, Upstreams,
 };
 use engine::usage::{Allowance, Consumption};
 use engine::webhook_logs::HookLogs;
-use engine::work::Work;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -174,7 +173,7 @@ impl Kind {
             Self::Transcript => again::<TranscriptPage>(it),
             Self::Merges => again::<Merges>(it),
             Self::Once => again::<IdempotentOrder>(it),
-            Self::Outbox => again::<Work>(it),
+            Self::Outbox => again::<OutboxRow>(it),
             Self::Personas => again::<ReadPersonas>(it),
             Self::Pipeline => again::<Pipeline>(it),
             Self::PipelineTurn => again::<PipelineId>(it),
@@ -197,7 +196,7 @@ impl Kind {
     }
 
     /// Whether a value of this kind is unfinished, and so needs a due; `None` for a kind that is never due. A kind that is ever due
-    /// needs its arm in [`Work::of_due`].
+    /// needs its arm in [`engine::work::Work::of_due`].
     pub fn is_unfinished(self, it: &Value) -> Option<bool> {
         Some(match self {
             // A source whose issues are not read has no intake, and one whose pipeline is off has no schedule.

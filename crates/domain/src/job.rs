@@ -18,6 +18,7 @@ mod open_plan;
 mod order;
 mod order_log;
 mod orders;
+mod outdated;
 mod pause;
 mod proposal;
 mod pushed;
@@ -61,6 +62,7 @@ pub(crate) use orders::said_at;
 pub use orders::{
     MESSAGE_BYTES_MAX, adds_to, approve, may_merge, note_sent, order_failed, said, say,
 };
+pub use outdated::is_outdated;
 pub use proposal::{NewProposal, committed, proposal_failed, propose, proposed};
 pub use pushed::{PUSHED_FOR, pushed};
 pub use queue::{prioritised, start_place};
@@ -145,6 +147,9 @@ pub struct Job {
     /// When the last message of its delivery was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told_at: Option<Timestamp>,
+    /// When a message of its delivery was given up, since Jules took none of the attempts at it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_refused_at: Option<Timestamp>,
     /// How often Gaffer itself asked its sessions to go on, over all attempts.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub nudges: u32,

@@ -12,6 +12,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::work::Work;
+
 /// Who gets woken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agent {
@@ -170,6 +172,17 @@ pub struct UnreadPull {
     pub why: String,
     /// When it is read again.
     pub again_at: Timestamp,
+}
+
+/// A message that is stored until it is sent, and why: in the outbox of a pull request that was never read stands when it is read again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutboxRow {
+    /// The message.
+    #[serde(flatten)]
+    pub work: Work,
+    /// Why the pull request that it is about could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<UnreadPull>,
 }
 
 /// Merges of a source in the last 24 hours.

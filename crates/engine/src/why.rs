@@ -128,15 +128,18 @@ impl Backend {
         self.switches(&mut found, &job.repo).await?;
         self.why_job(&mut found, &job).await?;
         self.why_told(&mut found, &job).await?;
-        self.why_effects(&mut found, &keys::job_pk(id)).await?;
+        self.why_effects(&mut found, &keys::job_pk(id), Some(&job))
+            .await?;
         let mut next_look = self.due_of(&keys::job(id)).await?;
         let mut pull = None;
-        if let Some(reference) = job.pull()
-            && let Some(tracked) = self.store.pull(reference).await?
-        {
-            self.why_pull(&mut found, &tracked.value).await?;
-            pull = Some(tracked.value.pull);
-            let pull_due = self.due_of(&keys::pull(reference)).await?;
+        if let Some(reference) = job.pull() {
+            let pull_due = if let Some(tracked) = self.store.pull(reference).await? {
+                self.why_pull(&mut found, &tracked.value).await?;
+                pull = Some(tracked.value.pull);
+                self.due_of(&keys::pull(reference)).await?
+            } else {
+                self.why_never_read(&mut found, reference).await?
+            };
             next_look = [next_look, pull_due].into_iter().flatten().min();
         }
         if matches!(job.phase, JobPhase::Queued { .. }) {

@@ -46,6 +46,10 @@ pub fn examine(trees: &Trees, circumstances: &Circumstances) -> Vec<Finding> {
     structure::apart(&mut report, trees);
     let config = structure::config(&mut report, trees);
     naming::roles(&mut report, &trees.target);
+    // Also before there are files of the system; those of the older generation name their roles themselves.
+    if !Layout::is_older(&trees.worker) {
+        prompts::scheduled_roles(&mut report, &trees.target, config.as_ref());
+    }
     match Layout::paths(&trees.worker) {
         Err(error) => report.add(Rule::Layout, ".jules", 1, error.to_string()),
         Ok(paths) => {

@@ -134,6 +134,7 @@ pub fn announces_failure(delivery: &Delivery, of_job: &[Event]) -> bool {
         Fault::ChecksFailed => !is_told || lacks_person,
         // What a person cancelled is no failure to announce, and never comes here.
         Fault::Canceled
+        | Fault::MessageRefused
         | Fault::NoPullRequest
         | Fault::NoNewCommit
         | Fault::RoundsUsedUp

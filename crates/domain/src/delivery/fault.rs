@@ -45,6 +45,8 @@ pub enum Fault {
     SessionLost,
     /// Jules would not create its session.
     SessionRefused,
+    /// Jules took no message to its session.
+    MessageRefused,
     /// Its session was finished without a pull request.
     NoPullRequest,
     /// Its session was finished without anything new after it was sent back.
@@ -84,6 +86,7 @@ impl Fault {
             }
             Self::Canceled
             | Self::JobCanceled
+            | Self::MessageRefused
             | Self::NoPullRequest
             | Self::NoNewCommit
             | Self::RoundsUsedUp
@@ -117,6 +120,7 @@ impl Fault {
             | Self::SessionFailed
             | Self::SessionLost
             | Self::SessionRefused
+            | Self::MessageRefused
             | Self::NotBegun
             | Self::PullClosed => true,
             Self::NoPullRequest
@@ -140,6 +144,7 @@ impl Fault {
             Self::SessionFailed => "its session failed",
             Self::SessionLost => "its session is gone",
             Self::SessionRefused => "its session could not be created",
+            Self::MessageRefused => "its session could not be told what has to change",
             Self::NoPullRequest => "its session was finished without a pull request",
             Self::NoNewCommit => "its session was finished without anything new",
             Self::PullClosed => "its pull request was closed without a merge",
@@ -163,6 +168,7 @@ impl Fault {
             Self::SessionFailed => "session_failed",
             Self::SessionLost => "session_lost",
             Self::SessionRefused => "session_refused",
+            Self::MessageRefused => "message_refused",
             Self::NoPullRequest => "no_pull_request",
             Self::NoNewCommit => "no_new_commit",
             Self::PullClosed => "pull_closed",

@@ -146,4 +146,10 @@ impl TaskMessage {
     pub(super) fn is_sent(&self, seen: &JobGlimpse) -> bool {
         seen.told_at.is_some_and(|told| told >= self.at)
     }
+
+    /// Whether it was given up.
+    pub(super) fn is_refused(&self, seen: &JobGlimpse) -> bool {
+        seen.message_refused_at
+            .is_some_and(|refused| refused >= self.at)
+    }
 }

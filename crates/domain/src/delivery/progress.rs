@@ -6,7 +6,7 @@ use super::history;
 use super::lateness::{RESULT_WAIT, is_stale, plan_due};
 use super::moves::Moving;
 use super::reviewing::{checks_failed, head_moved, reviewed, reviewing};
-use super::steps::{goes_on, session_failed};
+use super::steps::{goes_on, message_refused, session_failed};
 use super::{
     Actor, Checks, Closed, Deploy, Fault, JobEnd, Observe, Phase, PlanBy, PullEnd, RunStatus,
     SessionWork, parts,
@@ -141,7 +141,7 @@ fn planning(moving: &mut Moving<'_>) -> bool {
     if !moving.delivery.children.is_empty() || moving.rules.plan_by != PlanBy::Jules {
         return false;
     }
-    if session_failed(moving) {
+    if session_failed(moving) || message_refused(moving) {
         return true;
     }
     let Some(job) = moving.delivery.job_seen().cloned() else {
@@ -178,7 +178,7 @@ fn planned(moving: &mut Moving<'_>) -> bool {
 }
 
 fn implementing(moving: &mut Moving<'_>) -> bool {
-    if session_failed(moving) {
+    if session_failed(moving) || message_refused(moving) {
         return true;
     }
     let since = match moving.delivery.job_seen().map(|job| &job.work) {

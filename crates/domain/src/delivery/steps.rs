@@ -2,6 +2,7 @@
 
 use super::moves::Moving;
 use super::{Actor, Approved, Fault, JobEnd, SessionWork};
+use crate::effect::ATTEMPTS_MAX;
 use crate::ids::CommitSha;
 use crate::pull::MergeStyle;
 
@@ -55,4 +56,18 @@ pub(super) fn session_failed(moving: &mut Moving<'_>) -> bool {
         moving.fail(*code, text, &Actor::System);
     }
     found.is_some()
+}
+
+/// Fails the phase if its session was not told what it has to be told, and will not be: nothing else would end the wait for it.
+pub(super) fn message_refused(moving: &mut Moving<'_>) -> bool {
+    let message = moving.delivery.task.message.as_ref();
+    let seen = moving.delivery.job_seen();
+    let is_refused = message
+        .zip(seen)
+        .is_some_and(|(message, seen)| message.is_refused(seen));
+    if is_refused {
+        let text = format!("Jules took no message to its session in {ATTEMPTS_MAX} attempts");
+        moving.fail(Fault::MessageRefused, &text, &Actor::System);
+    }
+    is_refused
 }

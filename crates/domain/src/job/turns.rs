@@ -354,6 +354,11 @@ fn newest_answered(watch: &Watch) -> Option<&Announcement> {
     told.max_by_key(|told| told.sent.last().map(|sent| sent.at))
 }
 
+/// When another answerer was last shown what is open, after the first one.
+pub(super) fn passed_on_at(watch: &Watch) -> Option<Timestamp> {
+    open(watch)?.later.last().map(|telling| telling.at)
+}
+
 /// Whose turn it is to answer the open question; `None` where it was not announced.
 pub(super) fn whose(watch: &Watch) -> Option<Answerer> {
     open(watch)?.turn.as_ref().map(|turn| turn.who)

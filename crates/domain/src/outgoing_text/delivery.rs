@@ -189,12 +189,13 @@ mod tests {
     use crate::merge::LastingReason;
 
     /// Why a phase can fail.
-    const FAULTS: [Fault; 17] = [
+    const FAULTS: [Fault; 18] = [
         Fault::Canceled,
         Fault::JobCanceled,
         Fault::SessionFailed,
         Fault::SessionLost,
         Fault::SessionRefused,
+        Fault::MessageRefused,
         Fault::NoPullRequest,
         Fault::NoNewCommit,
         Fault::PullClosed,

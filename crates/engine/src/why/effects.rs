@@ -2,6 +2,7 @@
 
 use domain::effect::{Action, Effect, EffectState, RepoAction};
 use domain::ids::JobId;
+use domain::job::{self, Job};
 use jiff::Timestamp;
 
 use super::WhySubject;
@@ -9,10 +10,17 @@ use crate::backend::{Backend, Error};
 use crate::keys;
 
 impl Backend {
-    /// Every effect of an aggregate that did not just succeed.
-    pub(super) async fn why_effects(&self, found: &mut WhySubject, pk: &str) -> Result<(), Error> {
+    /// Every effect of an aggregate that did not just succeed, but for what failed before its job went on.
+    pub(super) async fn why_effects(
+        &self,
+        found: &mut WhySubject,
+        pk: &str,
+        job: Option<&Job>,
+    ) -> Result<(), Error> {
         for effect in self.store.effects(pk).await? {
-            one(found, &effect.value);
+            if job.is_none_or(|job| !is_past(job, &effect.value)) {
+                one(found, &effect.value);
+            }
         }
         Ok(())
     }
@@ -54,6 +62,16 @@ impl Backend {
         };
         found.because(code, sentence);
         Ok(())
+    }
+}
+
+fn is_past(job: &Job, effect: &Effect) -> bool {
+    match &effect.state {
+        EffectState::Failed { at, .. } => job::is_outdated(job, &effect.action, *at),
+        EffectState::Intent { .. }
+        | EffectState::Started { .. }
+        | EffectState::Unknown { .. }
+        | EffectState::Done { .. } => false,
     }
 }
 

@@ -14,7 +14,8 @@ use jiff::Timestamp;
 use super::WhySubject;
 use crate::backend::{Backend, Error};
 use crate::keys;
-use crate::settings::TrackedPull;
+use crate::settings::{OutboxRow, TrackedPull, UnreadPull};
+use crate::store::decode;
 
 /// Maximum number of waiting requests to read a pull request that are loaded.
 const PARKED_MAX: usize = 20;
@@ -49,7 +50,8 @@ impl Backend {
         if let Some(verdict) = &pull.verdict {
             found.checks.clone_from(&verdict.checks);
         }
-        self.judged_now(found, tracked).await?;
+        let job = self.store.job(&pull.job).await?.map(|job| job.value);
+        self.judged_now(found, tracked, job.as_ref()).await?;
         match &pull.phase {
             PullPhase::Settled { .. } => {}
             PullPhase::Closed { since, .. } => {
@@ -68,18 +70,22 @@ impl Backend {
                 }
             }
         }
-        self.why_effects(found, &keys::pull_pk(&pull.pull)).await
+        self.why_effects(found, &keys::pull_pk(&pull.pull), job.as_ref())
+            .await
     }
 
     /// The last judgement, in the words that fit its job and its delivery as they are now.
-    async fn judged_now(&self, found: &mut WhySubject, tracked: &TrackedPull) -> Result<(), Error> {
-        let job = self.store.job(&tracked.pull.job).await?;
-        let job = job.map(|job| job.value);
-        let gate = match &job {
+    async fn judged_now(
+        &self,
+        found: &mut WhySubject,
+        tracked: &TrackedPull,
+        job: Option<&Job>,
+    ) -> Result<(), Error> {
+        let gate = match job {
             Some(job) => self.gate_now(&tracked.pull, job).await?,
             None => None,
         };
-        let part = job.as_ref().and_then(|job| job.part.as_deref());
+        let part = job.and_then(|job| job.part.as_deref());
         judged(found, tracked, part, gate, self.now());
         Ok(())
     }
@@ -127,20 +133,34 @@ impl Backend {
         );
         found.because("not_ours", sentence);
         found.next.push(Advice::Adopt.about(&reference.repo));
+        self.why_never_read(found, reference).await
+    }
+
+    /// Explains why a pull request that is not followed yet could not be read, until it is tried again. Returns when that is.
+    pub(super) async fn why_never_read(
+        &self,
+        found: &mut WhySubject,
+        reference: &PullRef,
+    ) -> Result<Option<Timestamp>, Error> {
         let page = self
             .store
             .records()
             .query(&keys::pull_pk(reference), keys::OUT, None, PARKED_MAX)
             .await?;
-        let due = page.records.iter().filter_map(|record| record.due).min();
-        if let Some(due) = due {
-            found.because(
-                "pull_unread",
-                format!("{reference} could not be read so far."),
-            );
-            found.then(due, format!("{reference} is looked at again."));
+        let mut parked = Vec::new();
+        for record in &page.records {
+            parked.extend(decode::<OutboxRow>(record)?.value.unread);
         }
-        Ok(due)
+        let now = self.now();
+        let parked = parked.iter().filter(|unread| unread.again_at > now);
+        let Some(next) = parked.min_by_key(|unread| unread.again_at) else {
+            return Ok(None);
+        };
+        let told = postponed(reference, next);
+        found.because(told.code, told.sentence);
+        let sentence = format!("Pull request {reference} is read.");
+        found.then(next.again_at, sentence);
+        Ok(Some(next.again_at))
     }
 }
 
@@ -237,11 +257,14 @@ fn said(
 /// Why a pull request is not read, until it is tried again.
 fn unread(tracked: &TrackedPull, now: Timestamp) -> Option<delivery::DeliveryReason> {
     let unread = tracked.unread.as_ref()?;
-    if tracked.pull.is_settled() || unread.again_at <= now {
-        return None;
-    }
+    let is_over = tracked.pull.is_settled() || unread.again_at <= now;
+    (!is_over).then(|| postponed(&tracked.pull.pull, unread))
+}
+
+/// Why the next reading of a pull request is put off, and until when.
+fn postponed(reference: &PullRef, unread: &UnreadPull) -> delivery::DeliveryReason {
     let (why, until) = (&unread.why, unread.again_at);
-    Some(delivery::DeliveryReason {
+    delivery::DeliveryReason {
         code: match unread.class {
             FailureClass::Throttled => "read_throttled",
             FailureClass::Unauthorized
@@ -255,10 +278,9 @@ fn unread(tracked: &TrackedPull, now: Timestamp) -> Option<delivery::DeliveryRea
             | FailureClass::Garbled => "read_failed",
         },
         sentence: format!(
-            "Pull request {} cannot be judged now ({why}); Gaffer tries again at {until}.",
-            tracked.pull.pull
+            "Pull request {reference} cannot be judged now ({why}); Gaffer tries again at {until}."
         ),
-    })
+    }
 }
 
 /// Why a head that was found green is not merged, as GitHub has answered since.

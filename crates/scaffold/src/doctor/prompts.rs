@@ -58,9 +58,10 @@ pub(super) fn check(
         if paths.is_older() {
             continue;
         }
-        if let Some(role) = known(report, &trees.target, layer, scheduled) {
+        // One that is not there is told with the settings.
+        if roles(&trees.target, layer).contains(&scheduled.name) {
             let template = paths.template(&trees.worker, layer);
-            let asked_for = ask(layer, Some(role), None);
+            let asked_for = ask(layer, Some(scheduled.name.clone()), None);
             // A stream that is not there yet is told as a folder that is missing.
             let stream = stream.filter(|stream| streams(&trees.worker).contains(stream));
             let stream = stream.cloned();
@@ -207,21 +208,15 @@ fn older_agents(report: &mut Report, worker: &Tree, paths: &Paths) {
     }
 }
 
-/// A scheduled role that is there: the user's own, or one that comes with Gaffer.
-fn known(
-    report: &mut Report,
-    target: &Tree,
-    layer: Layer,
-    scheduled: &Scheduled,
-) -> Option<RoleName> {
-    let role = &scheduled.name;
-    let roles = roles(target, layer);
-    if roles.contains(role) {
-        return Some(role.clone());
+/// Each role of the schedule is there: the user's own, or one that comes with Gaffer.
+pub(super) fn scheduled_roles(report: &mut Report, target: &Tree, config: Option<&Config>) {
+    for (layer, _, it) in scheduled(config) {
+        let roles = roles(target, layer);
+        if !roles.contains(&it.name) {
+            let what = no_role(layer, &it.name, roles.iter());
+            report.add(Rule::ScheduledRole, CONFIG, it.line, what);
+        }
     }
-    let what = no_role(layer, role, roles.iter());
-    report.add(Rule::ScheduledRole, CONFIG, scheduled.line, what);
-    None
 }
 
 fn no_role<'a>(layer: Layer, role: &RoleName, known: impl Iterator<Item = &'a RoleName>) -> String {

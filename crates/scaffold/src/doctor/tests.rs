@@ -7,6 +7,8 @@ mod planted;
 mod repository;
 mod streams;
 
+use std::sync::Arc;
+
 use super::*;
 use crate::assets;
 use repository::{Repository, TODAY};
@@ -45,6 +47,26 @@ fn nothing_is_wrong_with_a_repository_at_work() {
 #[test]
 fn nothing_is_wrong_with_a_repository_after_bootstrap() {
     assert_eq!(Repository::new().examine(), []);
+}
+
+/// As after init, and with an exchange of both generations.
+#[test]
+fn a_misspelled_role_is_found_also_where_there_is_no_pipeline_yet() {
+    let misspelled = Repository::new().replaced(repository::CONFIG, "taxonomy", "taxonmy");
+    let target = Arc::new(misspelled.tree);
+    let older = ".jules/workstreams/generic/events/pending/a.yml";
+    let both = Repository::new().with(older, "").tree;
+    for worker in [Tree::default(), both] {
+        let trees = Trees {
+            target: Arc::clone(&target),
+            worker: Arc::new(worker),
+        };
+        let found = examine(&trees, &circumstances());
+        let places = places(&found);
+        assert!(places.contains(&(Rule::Layout, ".jules", 1)), "{places:?}");
+        let role = (Rule::ScheduledRole, repository::CONFIG, 7);
+        assert!(places.contains(&role), "{places:?}");
+    }
 }
 
 /// Their files are whole, and a prompt of each fits.

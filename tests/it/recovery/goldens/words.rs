@@ -141,8 +141,8 @@ words! {
     RefRole { Trigger, Output, Parent }
     RefType { Jira, Verbal, Pr, Commit, Repo, GithubIssue }
     Fault {
-        Canceled, JobCanceled, SessionFailed, SessionLost, SessionRefused, NoPullRequest, NoNewCommit, PullClosed,
-        ChecksFailed, RoundsUsedUp, ReviewFailed, MalformedReview, DeployFailed, ObserveFailed, NotBegun, PartsAbandoned,
+        Canceled, JobCanceled, SessionFailed, SessionLost, SessionRefused, MessageRefused, NoPullRequest, NoNewCommit,
+        PullClosed, ChecksFailed, RoundsUsedUp, ReviewFailed, MalformedReview, DeployFailed, ObserveFailed, NotBegun, PartsAbandoned,
         HistoryFull,
     }
     Mode { Plan, Implement, Review, Verify, Deploy, Observe, Execution }

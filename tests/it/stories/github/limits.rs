@@ -3,7 +3,7 @@
 use sandbox::github::DEFAULT_TOKEN;
 use sandbox::{Fault, FaultKind, Service};
 use serde_json::json;
-use tests::world::{MINUTE, SECOND, World, hour};
+use tests::world::{MINUTE, SECOND, Setup, World, hour, on_green};
 
 use super::{access_event_count, in_review, merges};
 
@@ -57,6 +57,34 @@ async fn while_github_asks_to_stay_away_nobody_asks_anything() {
     assert!(world.gives(&job, "read_throttled").await);
     merges(&world, &job, MINUTE * 10).await;
     world.finish().await;
+}
+
+/// Nothing is stored of the pull request yet but that it has to be read.
+#[tokio::test]
+async fn a_first_reading_that_is_put_off_says_until_when() {
+    for webhooks in [false, true] {
+        let world = World::with(Setup {
+            source: on_green(),
+            webhooks,
+            ..Setup::default()
+        })
+        .await;
+        let fault = Fault::new(Service::GitHub, "", secondary(Some(1_800)));
+        world.sandbox.faults().add(fault.next(1));
+        let job = world.submit("Add a test").await;
+        let is_told = async |world: &World| world.gives(&job, "read_throttled").await;
+        world.until(MINUTE * 20, "put off", is_told).await;
+        let why = world.backend.why(&job).await.expect("a why");
+        let told = why.because.iter().find(|it| it.code == "read_throttled");
+        let planned = why.then.iter().find(|it| it.sentence.ends_with("is read."));
+        let until = planned.and_then(|it| it.at).expect("a time");
+        let told = &told.expect("a reason").sentence;
+        assert!(told.ends_with(&format!("again at {until}.")), "{told}");
+        assert!(until > world.clock.now() && why.next_look <= Some(until));
+        merges(&world, &job, hour(1)).await;
+        assert!(!world.gives(&job, "read_throttled").await);
+        world.finish().await;
+    }
 }
 
 /// What follows a merge goes on when GitHub takes requests again, and no claim of the poller holds it up for longer.

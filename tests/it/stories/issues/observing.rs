@@ -2,7 +2,7 @@
 
 use domain::delivery::Observe;
 use jiff::SignedDuration;
-use sandbox::github::{CheckState, Conclusion};
+use sandbox::github::{CheckState, Conclusion, RepoSetup};
 
 use super::phases::{alone, merge_commit, to_deploy};
 use super::*;
@@ -45,6 +45,24 @@ async fn a_check_of_the_merge_commit_that_fails_meanwhile_closes_nothing() {
     assert_eq!(place(&world, number).await, "observe/failed");
     assert_eq!(github.is_closed(REPO, number), Some(false));
     assert_eq!(world.wake_names(), ["error/phase_failed"]);
+    world.finish().await;
+}
+
+/// The other repository has no such commit, and its checks are nothing to the delivery.
+#[tokio::test]
+async fn what_another_repository_that_took_the_name_shows_ends_no_observation() {
+    let (world, number) = observed().await;
+    let github = world.sandbox.github();
+    github.rename_repo(REPO, "acme/old");
+    let made = github.add_repo(world.clock.now(), RepoSetup::new(REPO));
+    made.expect("a repository");
+    world.pass(hour(1)).await;
+    assert_eq!(place(&world, number).await, "observe/running");
+    let status = world.backend.status().await.expect("a status");
+    assert_eq!(status.queue.dead, 0);
+    github.remove_repo(REPO);
+    github.rename_repo("acme/old", REPO);
+    until(&world, number, "close/succeeded").await;
     world.finish().await;
 }
 

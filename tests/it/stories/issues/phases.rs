@@ -197,7 +197,8 @@ async fn a_pause_takes_none_of_the_time_of_a_deployment() {
     assert_eq!(world.sandbox.counters().dispatches, 1);
 }
 
-/// What names an issue or a workflow by its number or its file would be done in the other repository, too.
+/// What names an issue or a workflow by its number or its file would be done in the other repository, too. That it has no such workflow
+/// says nothing about the deployment.
 #[tokio::test]
 async fn nothing_is_written_to_another_repository_that_took_the_name() {
     let world = deploying(Checkpoints::at(&[Phase::Implement]).expect("checkpoints")).await;
@@ -208,8 +209,8 @@ async fn nothing_is_written_to_another_repository_that_took_the_name() {
     until(&world, number, "deploy/pending").await;
     let (github, now) = (world.sandbox.github(), world.clock.now());
     github.rename_repo(REPO, "acme/old");
-    let alike = RepoSetup::new(REPO).with_ci(ci(with_deploy()));
-    github.add_repo(now, alike).expect("a repository");
+    let other = RepoSetup::new(REPO);
+    github.add_repo(now, other).expect("a repository");
     let before = world.sandbox.counters().github_writes;
     world.pause(false).await;
     world.backend.go_on(None).await.expect("a queue");

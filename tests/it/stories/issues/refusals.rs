@@ -1,6 +1,7 @@
 //! What a delivery needs and does not get, and what is said of it.
 
 use domain::delivery::Fault as Failed;
+use domain::job::WaitParty;
 
 use super::*;
 
@@ -81,4 +82,50 @@ async fn an_issue_that_could_not_be_closed_is_told_of_and_closed_later() {
     world.pass(MINUTE * 25).await;
     assert_eq!(github.is_closed(REPO, number), Some(true));
     assert_eq!(codes().await, ["closed"]);
+}
+
+/// A session that takes no message will never do what it has to be told: nothing else would end the wait for it.
+#[tokio::test]
+async fn a_message_that_jules_keeps_refusing_fails_its_phase_and_calls_a_person() {
+    let world = world_with(taking(|_| {}), false).await;
+    let kind = FaultKind::Status {
+        code: 403,
+        retry_after_secs: None,
+        body: None,
+    };
+    let refused = Fault::new(Service::Jules, ":sendMessage", kind).on("POST");
+    world.sandbox.faults().add(refused);
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/pending").await;
+    order(&world, number, Act::Start).await;
+    until(&world, number, "plan/succeeded").await;
+    let reason = "Test the cart, too".to_owned();
+    order(&world, number, Act::Reject { reason }).await;
+    world.pass(MINUTE * 10).await;
+    assert_eq!(place(&world, number).await, "plan/running");
+    let is_over = async |world: &World| place(world, number).await == "plan/failed";
+    Box::pin(world.until(hour(4), "plan/failed", is_over)).await;
+    world.pass(MINUTE).await;
+    let (code, sentence) = first_reason(&world, number).await;
+    assert_eq!(code, "message_refused");
+    assert!(sentence.contains("in 10 attempts"), "{sentence}");
+    let shown = world.backend.delivery_shown(&id_of(number)).await;
+    let waits_for = shown.expect("a delivery").waits_for;
+    assert_eq!(waits_for.who, WaitParty::Person);
+    let told = world.all_events().await;
+    assert!(told.iter().any(|it| it == "error/phase_failed"), "{told:?}");
+    assert!(
+        !world
+            .wake_names()
+            .contains(&"error/phase_failed".to_owned())
+    );
+    let sent = world.requests(Service::Jules, "POST", ":sendMessage");
+    assert_eq!(sent.len(), 10);
+
+    order(&world, number, Act::Retry { reason: None }).await;
+    until(&world, number, "plan/succeeded").await;
+    order(&world, number, Act::APPROVE).await;
+    until(&world, number, "close/succeeded").await;
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.messages), (2, 0));
 }

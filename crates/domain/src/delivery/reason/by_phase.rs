@@ -89,6 +89,9 @@ fn way_on(delivery: &Delivery) -> Option<&'static str> {
         );
     }
     let code = delivery.error.as_ref().map(|error| error.code);
+    if code == Some(Fault::MessageRefused) {
+        return Some("A retry begins another session, which is told the same.");
+    }
     let is_cancelled = delivery.phase == Phase::Review && code == Some(Fault::Canceled);
     let has_no_verdict = matches!(code, Some(Fault::ReviewFailed | Fault::MalformedReview));
     (has_no_verdict || is_cancelled)

@@ -2,6 +2,9 @@
 
 use super::endings::fault;
 use super::*;
+use crate::event::Audience;
+use crate::ids::AgentName;
+use crate::job::{WaitParty, WaitReason};
 
 /// It was asked for some minutes later, and refused for a reason.
 fn asked_for(world: &mut World, minutes: i64, why: Option<&str>) -> String {
@@ -119,4 +122,60 @@ fn a_job_that_waits_for_its_slot_waits_by_the_priority_that_was_edited() {
     assert!(wanted(Some(usual)));
     // It does already, or it has its session.
     assert!(!wanted(Some(priority)) && !wanted(None));
+}
+
+/// Its resting session was sent nothing, and at a second the message to it is given up.
+fn message_refused(world: &mut World, second: i64) -> String {
+    let (work, pull) = (SessionWork::Resting(None), world.delivery.task.pull.clone());
+    let DeliveryInput::Job(mut sight, read_at) = job(&world.delivery, work, pull) else {
+        unreachable!("it is a sight of a job");
+    };
+    sight.glimpse.told_at = None;
+    sight.glimpse.message_refused_at = Some(at(second));
+    world.take(&DeliveryInput::Job(sight, read_at)).unwrap()
+}
+
+#[test]
+fn a_session_that_takes_no_message_fails_its_phase_and_calls_a_person() {
+    let mut rejected = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
+    rejected.kim(Act::Start);
+    rejected.sees(SessionWork::Planned("p1".parse().unwrap()), None);
+    let reason = "Test the cart.".to_owned();
+    rejected.kim(Act::Reject { reason });
+    let mut reviewed = World::in_review(rules(&[], "verify", ReviewBy::Agent));
+    let zai: AgentName = "zai".parse().unwrap();
+    let not_pass = verdict(Verdict::NotPass, 'a');
+    reviewed.orders(Actor::agent("zai"), not_pass).unwrap();
+    for (mut world, phase) in [(rejected, "plan"), (reviewed, "implement")] {
+        let decided_at = world.second;
+        // That was a message before this one.
+        let place = message_refused(&mut world, decided_at - 1);
+        assert_eq!(place, format!("{phase}/running"));
+        let place = message_refused(&mut world, decided_at + 60);
+        assert_eq!(place, format!("{phase}/failed"));
+        assert_eq!(fault(&world), Fault::MessageRefused);
+        let told = waits(&world.delivery, None, Some(&zai));
+        let person = (WaitParty::Person, WaitReason::Failure);
+        assert_eq!((told.who, told.what), person);
+        let said = reasons(&world.delivery, Some(&zai)).remove(0);
+        assert_eq!(said.code, "message_refused");
+        assert!(said.sentence.contains("10 attempts"), "{}", said.sentence);
+        let tells = |want: &Want| {
+            matches!(
+                want,
+                Want::TellFailed {
+                    audience: Audience::Human,
+                    ..
+                }
+            )
+        };
+        let told = wants(&world.delivery, &Sight::default());
+        assert!(told.iter().any(tells), "{told:?}");
+        // Another session is told the same, as it begins.
+        let place = world.kim(Act::Retry { reason: None });
+        assert_eq!(place, format!("{phase}/running"));
+        let delivery = &world.delivery;
+        assert_eq!((delivery.attempt, &delivery.task.message), (2, &None));
+        assert_eq!(delivery.feedback.as_deref(), Some("Test the cart."));
+    }
 }

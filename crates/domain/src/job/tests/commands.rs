@@ -3,6 +3,7 @@
 use jiff::SignedDuration;
 
 use super::*;
+use crate::effect::{Effect, EffectState};
 use crate::event::{Audience, ErrorCause};
 use crate::facts::PullState;
 use crate::failure::{Failure, FailureClass};
@@ -439,6 +440,37 @@ fn only_messages_of_its_delivery_count_as_its_own() {
     }
     note_sent(&mut job, "delivery:0123456789ab:1", at(3));
     assert_eq!(job.told_at, Some(at(3)));
+}
+
+#[test]
+fn only_the_last_attempt_at_a_message_of_its_delivery_gives_that_up() {
+    let mut job = watched_job();
+    job.delivery = Some("0123456789ab".parse().unwrap());
+    let own = "delivery:0123456789ab:1";
+    for (cause, attempt, given_up) in [
+        (own, 9, None),
+        ("a question", 10, None),
+        (own, 10, Some(at(3))),
+    ] {
+        let say = Action::Jules(JulesAction::Say {
+            session: SESSION.parse().unwrap(),
+            text: "Go on".to_owned(),
+            cause: cause.to_owned(),
+        });
+        let failure = Failure::new(FailureClass::Invalid, "400");
+        let state = EffectState::Failed {
+            at: at(3),
+            attempt,
+            failure: failure.clone(),
+        };
+        let effect = Effect {
+            state,
+            ..Effect::new(say, at(1))
+        };
+        let step = order_failed(&job, &effect, &failure, at(3));
+        let refused_at = step.aggregate.message_refused_at;
+        assert_eq!(refused_at, given_up, "{cause} {attempt}");
+    }
 }
 
 /// A session that is left while it works or asks would keep its slot.

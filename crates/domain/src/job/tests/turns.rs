@@ -172,6 +172,93 @@ fn an_answer_that_failed_for_good_calls_back_whoever_has_the_turn() {
     }
 }
 
+/// An answer is accepted; answers its effect.
+fn answer(story: &mut Story, cause: &str, second: i64) -> Effect {
+    let when = (at(second), &story.timing);
+    let step = say(&story.job, None, ("Yes", cause), when).unwrap();
+    let effect = Effect::new(step.effects[0].clone(), at(second));
+    story.take(step);
+    effect
+}
+
+/// What comes after an answer.
+type AfterAnswer = fn(&mut Story);
+
+#[test]
+fn an_answer_that_failed_is_past_once_something_came_after_it() {
+    let cases: [(&str, AfterAnswer, bool); 8] = [
+        ("nothing", |_| {}, false),
+        (
+            "the same question",
+            |story| {
+                story.poll(HOUR + 60, WORKING);
+                story.poll(HOUR + 61, ASKING);
+            },
+            false,
+        ),
+        (
+            "the next turn",
+            |story| {
+                story.poll(10 + 2 * HOUR, ASKING);
+            },
+            true,
+        ),
+        (
+            "another answer",
+            |story| {
+                answer(story, "c2", HOUR + 5);
+            },
+            true,
+        ),
+        (
+            "an answer from elsewhere",
+            |story| {
+                story.log.push(user("u1", HOUR + 5));
+                story.poll(HOUR + 10, ASKING);
+            },
+            true,
+        ),
+        (
+            "another question",
+            |story| {
+                story
+                    .log
+                    .extend([user("u1", HOUR + 5), agent("a2", HOUR + 6)]);
+                story.poll(HOUR + 10, ASKING);
+            },
+            true,
+        ),
+        (
+            "another session",
+            |story| {
+                if let JobPhase::Watching(watch) = &mut story.job.phase {
+                    watch.session = "7".parse().unwrap();
+                }
+            },
+            true,
+        ),
+        (
+            "the end",
+            |story| {
+                let over = cancel(&story.job, "me", at(HOUR + 5)).unwrap();
+                story.take(over);
+            },
+            true,
+        ),
+    ];
+    for (what, happen, is_past) in cases {
+        let mut story = asking(&["agent:2h", "human"]);
+        poll(&mut story, 10);
+        let effect = answer(&mut story, "c1", HOUR - 1);
+        let refused = Failure::new(FailureClass::Invalid, "400");
+        let step = order_failed(&story.job, &effect, &refused, at(HOUR));
+        story.take(step);
+        happen(&mut story);
+        let told = is_outdated(&story.job, &effect.action, at(HOUR));
+        assert_eq!(told, is_past, "{what}");
+    }
+}
+
 #[test]
 fn after_a_nudge_that_failed_for_good_people_who_were_asked_before_have_the_turn_again() {
     let mut story = asking(&["human:1h", "nudge:20m"]);

@@ -198,7 +198,7 @@ const HEAD: &str = "# Why a pull request is not merged
 Gaffer merges a pull request only if none of these reasons holds, and then exactly the head that it judged.
 `gaffer job why ID` and `gaffer pull why OWNER/REPO#NUMBER` show all that hold now, with `--json` by their codes.
 Gaffer waits for what passes by itself, and wakes an agent only if it lasts.
-Where GitHub or Jules does not answer, or a budget of GitHub's is used up, `read_failed` or `read_throttled` stands before them, with the time of the next reading.
+Where GitHub or Jules does not answer, or a budget of GitHub's is used up, `read_failed` or `read_throttled` stands before them, with the time of the next reading; so it does before the first one.
 The rest needs a person or an agent; failed checks and conflicts go to the session first, as often as the source's `ci_repairs` allows.
 Numbers, names and times are examples.
 

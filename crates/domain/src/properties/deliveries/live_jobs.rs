@@ -94,6 +94,7 @@ impl LiveJobs {
             work: known.work.clone(),
             pull: None,
             told_at: None,
+            message_refused_at: None,
             approved_elsewhere: false,
         })
     }

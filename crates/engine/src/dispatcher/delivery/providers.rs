@@ -6,6 +6,7 @@ use domain::delivery::{
 use domain::effect::{Action, EffectState, TrackerAction};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha};
+use domain::policy::Source;
 
 use crate::backend::{Backend, Error};
 use crate::dispatcher::Dispatcher;
@@ -18,6 +19,7 @@ impl Dispatcher {
         &self,
         delivery: &Delivery,
         phase: Phase,
+        source: &Source,
     ) -> Result<bool, Error> {
         match self.dispatch_state(delivery, phase).await? {
             // No retry follows.
@@ -51,8 +53,22 @@ impl Dispatcher {
             Err(Error::Outside(_)) => return Ok(false),
             asked => asked?,
         };
-        self.show_delivery(&delivery.id, &DeliveryInput::Provider(phase, report))
-            .await
+        let input = DeliveryInput::Provider(phase, report);
+        if !self.is_changed_by(delivery, &input).await? || Box::pin(self.is_astray(source)).await? {
+            return Ok(false);
+        }
+        self.show_delivery(&delivery.id, &input).await
+    }
+
+    /// Whether an answer is worth a reading of which repository gave it: one that took the name runs other workflows, or none.
+    async fn is_changed_by(
+        &self,
+        delivery: &Delivery,
+        input: &DeliveryInput,
+    ) -> Result<bool, Error> {
+        let rules = self.backend.delivery_rules(delivery).await?;
+        let step = delivery::apply(delivery, input, self.backend.now(), &rules)?;
+        Ok(step.aggregate != *delivery)
     }
 
     /// How far the start of the workflow is that deploys, while a run of it is awaited.

@@ -34,7 +34,9 @@ impl Dispatcher {
             Want::ReadSession { job } => return self.read_session(job).await,
             Want::ReadPull { pull } => return self.read_pull(pull).await,
             Want::ReadPart { id } => return self.read_part(id).await,
-            Want::AskProvider { phase } => return self.ask_provider(delivery, *phase).await,
+            Want::AskProvider { phase } => {
+                return self.ask_provider(delivery, *phase, source).await;
+            }
             Want::CreateJob { job, purpose } => {
                 self.create_job(delivery, job, purpose, source).await
             }

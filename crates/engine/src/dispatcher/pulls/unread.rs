@@ -3,13 +3,13 @@
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{JobId, PullRef};
 use domain::redact::presentable;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::backend::{Error, IndexEntry, ignore_conflict};
 use crate::dispatcher::Dispatcher;
 use crate::keys;
 use crate::ports::Expect;
-use crate::settings::{TrackedPull, UnreadPull};
+use crate::settings::{OutboxRow, TrackedPull, UnreadPull};
 use crate::store::Versioned;
 use crate::work::Work;
 
@@ -58,13 +58,8 @@ impl Dispatcher {
         }
         let mut unit = self.backend.unit();
         let again_at = unit.now() + wait;
-        let unread = UnreadPull {
-            class: failure.class,
-            why: presentable(&failure.message, WHY_CHARS_MAX),
-            again_at,
-        };
         let next = TrackedPull {
-            unread: Some(unread),
+            unread: Some(unread(failure, again_at)),
             ..found.value
         };
         let reference = &next.pull.pull;
@@ -136,7 +131,7 @@ impl Dispatcher {
         })
     }
 
-    /// Writes one row for each pull request and job, however many messages failed.
+    /// Writes one row for each pull request and job, however many messages failed, and keeps in it why it was not read.
     async fn park(
         &self,
         reference: &PullRef,
@@ -152,13 +147,26 @@ impl Dispatcher {
             received_at: None,
         };
         let mut unit = self.backend.unit();
-        let place = IndexEntry::due(Some(unit.now() + wait));
+        let again_at = unit.now() + wait;
+        let row = OutboxRow {
+            work,
+            unread: Some(unread(failure, again_at)),
+        };
         unit.put_if(
             keys::parked(&keys::pull_pk(reference), hint),
-            &work,
+            &row,
             Expect::Any,
-            place,
+            IndexEntry::due(Some(again_at)),
         );
         self.backend.commit(unit).await
+    }
+}
+
+/// What is kept of a failed reading.
+fn unread(failure: &Failure, again_at: Timestamp) -> UnreadPull {
+    UnreadPull {
+        class: failure.class,
+        why: presentable(&failure.message, WHY_CHARS_MAX),
+        again_at,
     }
 }

@@ -91,12 +91,13 @@ fn at_phase(phase: Phase) -> Delivery {
     Delivery { phase, ..bare() }
 }
 
-const FAULTS: [Fault; 17] = [
+const FAULTS: [Fault; 18] = [
     Fault::Canceled,
     Fault::JobCanceled,
     Fault::SessionFailed,
     Fault::SessionLost,
     Fault::SessionRefused,
+    Fault::MessageRefused,
     Fault::NoPullRequest,
     Fault::NoNewCommit,
     Fault::PullClosed,

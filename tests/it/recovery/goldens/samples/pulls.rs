@@ -9,7 +9,8 @@ use domain::pull::{
     PullVerdict, Ready, RefusedMerge, Repairs, SeenHead, UnexpectedHead, UpdatedHead,
 };
 use engine::keys;
-use engine::settings::{TrackedPull, UnreadPull};
+use engine::settings::{OutboxRow, TrackedPull, UnreadPull};
+use engine::work::Work;
 
 use super::{AT, Samples, base, causes, job_id, pull_ref, session_id, sha};
 
@@ -37,7 +38,17 @@ pub(super) fn put(samples: &mut Samples) {
         why: "429".to_owned(),
         again_at: AT,
     };
+    let parked = OutboxRow {
+        work: Work::Pull {
+            pull: pull_ref(),
+            job: Some(job_id()),
+            received_at: None,
+        },
+        unread: Some(unread.clone()),
+    };
     samples.put(keys::pull(&pull_ref()), &tracked(full(), Some(unread)));
+    let row = keys::parked(&keys::pull_pk(&pull_ref()), Some(&job_id()));
+    samples.put(row, &parked);
 }
 
 fn phases() -> Vec<PullPhase> {

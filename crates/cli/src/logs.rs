@@ -19,7 +19,7 @@ const TEXT_CHARS_MAX: usize = 2_000;
 /// Prints the journal.
 pub(crate) async fn run(args: LogsArgs, here: &CommandContext) -> Result<Answer> {
     let site = Site::load(here).await?;
-    let (entries, mut told) = journal(&site, args).await?;
+    let (entries, mut told) = Box::pin(journal(&site, args)).await?;
     told["entries"] = entries.iter().map(entry_json).collect();
     let answer = Answer::new(told);
     let head = ["at", "what", "", "over", "outcome"];

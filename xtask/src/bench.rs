@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::cargo::forget_outer_package;
 use crate::localstack::Services;
+use crate::tools::programs::{self, CURL, GIT, NODE, NPM, PIP, Program, VALGRIND};
 use crate::tools::python;
 use crate::{output, tools};
 
@@ -24,6 +25,10 @@ const FUNCTIONS: &str = "functions";
 
 /// The section that plays on LocalStack.
 const COST: &str = "cost";
+
+/// The sections whose repositories have files, which the sandbox keeps in git.
+const FILES: &str = "files";
+const WEAVE: &str = "weave";
 
 /// The functions, and the smallest one there can be.
 const BUILT: [&str; 5] = [
@@ -59,6 +64,7 @@ pub(crate) fn run(options: &BenchOptions) -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .context("finding the workspace above xtask")?;
+    programs::must_be_there(&options.programs(root))?;
     let octokit = tools::octokit_webhooks(root)?;
     let functions = if options.wants(FUNCTIONS) {
         functions(root)?
@@ -100,9 +106,10 @@ pub(crate) fn run(options: &BenchOptions) -> Result<()> {
         .with_context(|| format!("writing {}", kept.display()))
 }
 
-/// Builds the functions as cargo-lambda does, which adds one setting to the profile, and fetches the other runtime clients;
-/// returns where everything is.
+/// Fetches the other runtime clients, and builds the functions as cargo-lambda does, which adds one setting to the profile; returns where
+/// everything is.
 fn functions(root: &Path) -> Result<Vec<OsString>> {
+    let (of_python, of_node) = (python::awslambdaric(root)?, tools::aws_lambda_ric(root)?);
     let mut command = Command::new("cargo");
     forget_outer_package(&mut command);
     command
@@ -122,14 +129,33 @@ fn functions(root: &Path) -> Result<Vec<OsString>> {
         .context("finding where cargo builds")?;
     let places = [
         ("--functions", target.join("release")),
-        ("--awslambdaric", python::awslambdaric(root)?),
-        ("--aws-lambda-ric", tools::aws_lambda_ric(root)?),
+        ("--awslambdaric", of_python),
+        ("--aws-lambda-ric", of_node),
     ];
     let named = |(name, place): (&str, PathBuf)| [name.into(), place.into_os_string()];
     Ok(places.into_iter().flat_map(named).collect())
 }
 
 impl BenchOptions {
+    /// The programs of this machine that the wanted sections need: what is missing is named before anything is built.
+    fn programs(&self, root: &Path) -> Vec<Program> {
+        let mut needed = vec![NODE, NPM];
+        if self.wants(FUNCTIONS) {
+            needed.extend([PIP, VALGRIND]);
+            needed.extend(tools::compilers(root));
+        }
+        if self.wants(COST) {
+            needed.extend(Services::programs());
+        }
+        if self.wants(FILES) || self.wants(WEAVE) {
+            needed.push(GIT);
+        }
+        if self.wants(WEAVE) {
+            needed.push(CURL);
+        }
+        needed
+    }
+
     fn wants(&self, section: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|wanted| wanted == section)
     }
@@ -145,6 +171,29 @@ impl BenchOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn only(section: &str) -> BenchOptions {
+        BenchOptions {
+            json: false,
+            keep: false,
+            only: vec![section.to_owned()],
+            jobs: None,
+        }
+    }
+
+    #[test]
+    fn a_section_needs_its_own_programs_only() {
+        let root = tempfile::tempdir().unwrap();
+        let needs = |section: &str| only(section).programs(root.path());
+        assert_eq!(needs("polls"), [NODE, NPM]);
+        assert_eq!(needs("weave"), [NODE, NPM, GIT, CURL]);
+        let compilers = tools::compilers(root.path());
+        assert!(!compilers.is_empty());
+        assert_eq!(
+            needs("functions"),
+            [vec![NODE, NPM, PIP, VALGRIND], compilers].concat()
+        );
+    }
 
     #[test]
     fn what_a_person_chose_is_passed_on() {

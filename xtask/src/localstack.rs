@@ -7,8 +7,9 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 
+use crate::tools::programs::{self, JAVA, NPM, PIP, Program};
 use crate::{ending, output, tools};
 
 /// Starts LocalStack without a download of its own.
@@ -38,6 +39,14 @@ pub(crate) struct Services {
 }
 
 impl Services {
+    /// The programs of this machine that they need; none if others are named.
+    pub(crate) fn programs() -> Vec<Program> {
+        match are_elsewhere() {
+            true => Vec::new(),
+            false => vec![PIP, NPM, JAVA],
+        }
+    }
+
     /// What clients of LocalStack need in their environment.
     pub(crate) fn behind_one_door(&mut self, root: &Path) -> Result<Vec<(&'static str, String)>> {
         let Some(started) = self.started(root)? else {
@@ -60,8 +69,7 @@ impl Services {
     }
 
     fn started(&mut self, root: &Path) -> Result<Option<&LocalStack>> {
-        let is_elsewhere = env::var_os("AWS_ENDPOINT_URL").is_some();
-        if self.localstack.is_none() && !is_elsewhere {
+        if self.localstack.is_none() && !are_elsewhere() {
             self.localstack = Some(LocalStack::start(root)?);
         }
         Ok(self.localstack.as_ref())
@@ -73,7 +81,7 @@ impl LocalStack {
     pub(crate) fn start(root: &Path) -> Result<Self> {
         let packages = tools::localstack(root)?;
         let dynamodb = tools::dynamodb_local(root)?;
-        java_speaks()?;
+        programs::must_be_there(&[JAVA]).context("starting DynamoDB Local")?;
         let launcher = packages.join("launch.py");
         fs::write(&launcher, LAUNCHER)
             .with_context(|| format!("writing {}", launcher.display()))?;
@@ -170,14 +178,7 @@ fn free_ports() -> Result<(u16, u16)> {
     Ok((one.local_addr()?.port(), other.local_addr()?.port()))
 }
 
-fn java_speaks() -> Result<()> {
-    let advice = "DynamoDB Local needs Java 17 or later (on Debian: apt-get install openjdk-17-jre-headless). Install it and run this again";
-    let output = Command::new("java").arg("-version").output();
-    let output = output.context("starting `java`").context(advice)?;
-    ensure!(
-        output.status.success(),
-        "`java -version` ended with {}. {advice}",
-        output.status
-    );
-    Ok(())
+/// Whether the services are named that the tests use.
+fn are_elsewhere() -> bool {
+    env::var_os("AWS_ENDPOINT_URL").is_some()
 }

@@ -10,10 +10,11 @@ use crate::output;
 
 mod chromium;
 mod lambda_client;
+pub(crate) mod programs;
 pub(crate) mod python;
 
 pub(crate) use chromium::chromium;
-pub(crate) use lambda_client::aws_lambda_ric;
+pub(crate) use lambda_client::{aws_lambda_ric, compilers};
 
 /// Kept in the folder's name, so that a new version is fetched beside the old one.
 const CARGO_DENY_VERSION: &str = "0.20.2";

@@ -5,7 +5,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::{fetch_with, node_advice, npm_install, speaks};
+use super::programs::{AUTOCONF, AUTOMAKE, CMAKE, CPP, LIBTOOL, MAKE, Program};
+use super::{fetch_with, node_advice, npm_install};
 use crate::output;
 
 /// The last version that takes Node.js 20.
@@ -15,27 +16,36 @@ const AWS_LAMBDA_RIC: (&str, &str) = ("aws-lambda-ric", "3.3.0");
 const SCRIPTS: [&str; 2] = ["preinstall.sh", "postinstall.sh"];
 
 /// What these need.
-const COMPILERS: [&str; 4] = ["cmake", "autoconf", "automake", "libtoolize"];
+const COMPILERS: [Program; 6] = [CMAKE, MAKE, AUTOCONF, AUTOMAKE, LIBTOOL, CPP];
 
-const ADVICE: &str = "the native part of npm's aws-lambda-ric is compiled with cmake, autoconf, automake, libtool and a C++ compiler (on Debian: apt-get install cmake autoconf automake libtool g++). Install them and run this again";
+/// The programs that compile the client; none if that was done before.
+pub(crate) fn compilers(root: &Path) -> Vec<Program> {
+    match folder(root).is_dir() {
+        true => Vec::new(),
+        false => COMPILERS.to_vec(),
+    }
+}
 
 /// The folder in whose `node_modules` the client is, which is fetched and compiled if it is not there yet.
 pub(crate) fn aws_lambda_ric(root: &Path) -> Result<PathBuf> {
     let (package, version) = AWS_LAMBDA_RIC;
-    let folder = root.join(format!("target/tools/{package}-{version}"));
+    let folder = folder(root);
     if !folder.is_dir() {
-        speaks("node").with_context(|| node_advice(package))?;
-        for compiler in COMPILERS {
-            speaks(compiler).context(ADVICE)?;
-        }
         let wanted = format!("{package}@{version}");
         output::aside(&format!("fetching and compiling {wanted} (once)"));
         fetch_with(&folder, &|partial| {
             npm_install(&wanted, partial).with_context(|| node_advice(package))?;
-            compile(&partial.join("node_modules").join(package)).context(ADVICE)
+            compile(&partial.join("node_modules").join(package))
+                .with_context(|| format!("compiling the native part of npm's {package}"))
         })?;
     }
     Ok(folder)
+}
+
+/// Where the client is kept.
+fn folder(root: &Path) -> PathBuf {
+    let (package, version) = AWS_LAMBDA_RIC;
+    root.join(format!("target/tools/{package}-{version}"))
 }
 
 fn compile(package: &Path) -> Result<()> {

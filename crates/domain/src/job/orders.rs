@@ -204,22 +204,24 @@ pub fn said(job: &Job, session: &SessionId, now: Timestamp, timing: &Timing) -> 
 
 /// Keeps when a message of the job's delivery was sent, which is known by its cause.
 pub fn note_sent(job: &mut Job, cause: &str, now: Timestamp) {
-    if is_of_delivery(job, cause) {
+    if has_cause_of_delivery(job, cause) {
         job.told_at = Some(now);
     }
 }
 
 /// Keeps when a message of the job's delivery failed for the last time: the delivery asks for it again until then.
 fn note_refused(job: &mut Job, effect: &Effect, now: Timestamp) {
-    if let Action::Jules(JulesAction::Say { cause, .. }) = &effect.action
-        && effect.attempt() >= ATTEMPTS_MAX
-        && is_of_delivery(job, cause)
-    {
+    if effect.attempt() >= ATTEMPTS_MAX && is_of_delivery(job, &effect.action) {
         job.message_refused_at = Some(now);
     }
 }
 
-fn is_of_delivery(job: &Job, cause: &str) -> bool {
+/// Whether it is a message of the job's delivery.
+fn is_of_delivery(job: &Job, action: &Action) -> bool {
+    matches!(action, Action::Jules(JulesAction::Say { cause, .. }) if has_cause_of_delivery(job, cause))
+}
+
+fn has_cause_of_delivery(job: &Job, cause: &str) -> bool {
     let own = job.delivery.as_ref().map(DeliveryId::message_prefix);
     own.is_some_and(|own| cause.starts_with(&own))
 }
@@ -265,7 +267,8 @@ pub fn approve(
 }
 
 /// A message or an approval failed for good: what it answered is open again, and an event goes to the person or agent that has the turn,
-/// once for each series of attempts.
+/// once for each series of attempts. A delivery asks for its own message again, and calls a person once it gives that up: nothing is
+/// announced here.
 pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestamp) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
     step.due = looked_at(job, &Timing::default());
@@ -282,7 +285,8 @@ pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestam
     };
     note_refused(&mut step.aggregate, effect, now);
     let mut watch = watch.clone();
-    if !turns::unanswered(&mut watch, &effect.action, now) {
+    let is_nudge = turns::unanswered(&mut watch, &effect.action, now);
+    if !is_nudge && !is_of_delivery(job, &effect.action) {
         let what = undone(cause, effect, failure);
         let failed = failed(job, &watch, effect, what, now);
         announce(&mut step, &mut watch, AnnouncementTopic::Order, failed);

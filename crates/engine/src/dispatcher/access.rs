@@ -69,8 +69,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Whether the name of a source leads to another repository now, or to none that can be read: what is written there by a number alone
-    /// waits.
+    /// Whether the name of a source leads to another repository now, or to none that can be read: what is written or looked for there by
+    /// a number alone waits.
     pub(super) async fn is_astray(&self, source: &Source) -> Result<bool, Error> {
         match self.repository_must_be_meant(source).await {
             Err(Error::Outside(_)) => Ok(true),

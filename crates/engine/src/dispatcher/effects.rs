@@ -210,12 +210,16 @@ impl Dispatcher {
         }
     }
 
-    /// What the world shows of an effect, and the outcome if it happened.
+    /// What the world shows of an effect, and the outcome if it happened. Another repository that took the name shows nothing of what is
+    /// named there by a number alone: that stays unknown until the name leads to the right one again.
     async fn look_for(
         &self,
         effect: &Effect,
         source: &Source,
     ) -> Result<(EffectFinding, EffectOutcome), Error> {
+        if effect.action.names_by_number() && self.is_astray(source).await? {
+            return Ok((EffectFinding::CannotTell, EffectOutcome::Done));
+        }
         match &effect.action {
             Action::Jules(action) => self.look_on_jules(effect, action, source).await,
             Action::Pull(action) => self.look_on_pull(effect, action, source).await,

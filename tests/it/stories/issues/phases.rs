@@ -227,6 +227,51 @@ async fn nothing_is_written_to_another_repository_that_took_the_name() {
     assert_eq!(world.sandbox.counters().dispatches, 1);
 }
 
+/// The other repository shows no run of the workflow that was started in the right one, and would have it started again.
+#[tokio::test]
+async fn a_dispatch_that_went_unheard_is_not_looked_for_in_another_repository() {
+    let world = deploying(Checkpoints::at(&[Phase::Implement]).expect("checkpoints")).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "implement/succeeded").await;
+    let faults = world.sandbox.faults();
+    let unheard = Fault::new(Service::GitHub, "/dispatches", FaultKind::CutAfterEffect);
+    faults.add(unheard.next(1));
+    let (clock, fate) = (world.clock.clone(), world.fate.clone());
+    let github = world.sandbox.github().clone();
+    let taken = async move {
+        github.rename_repo(REPO, "acme/old");
+        let other = RepoSetup::new(REPO).with_ci(ci(with_deploy()));
+        github.add_repo(clock.now(), other).expect("a repository");
+    };
+    // Before its delivery sees the run.
+    let after = async move { fate.before_next("commit DLV#", taken) };
+    world.fate.before_next("dispatch", after);
+    merge_now(&world, number).await;
+    let dispatched = async |world: &World| world.sandbox.counters().dispatches == 1;
+    Box::pin(world.until(hour(1), "a dispatch", dispatched)).await;
+    world.pass(hour(1)).await;
+    assert_eq!(place(&world, number).await, "deploy/pending");
+
+    // Its runs cannot be read at first, so nothing but the first dispatch itself keeps it from another one.
+    let kind = FaultKind::Status {
+        code: 502,
+        retry_after_secs: None,
+        body: None,
+    };
+    faults.add(Fault::new(Service::GitHub, "/actions/", kind).on("GET"));
+    let github = world.sandbox.github();
+    github.remove_repo(REPO);
+    github.rename_repo("acme/old", REPO);
+    world.pass(MINUTE * 5).await;
+    faults.clear();
+    until(&world, number, "deploy/running").await;
+    world.pass(MINUTE * 5).await;
+    end_runs(&world, Conclusion::Success);
+    until(&world, number, "close/succeeded").await;
+    assert_eq!(world.sandbox.counters().dispatches, 1);
+    world.finish().await;
+}
+
 /// The look that finds GitHub closed is over; it is no message that fails until it is given up.
 #[tokio::test]
 async fn a_wait_that_github_asks_for_puts_off_how_a_deployment_goes() {

@@ -114,6 +114,8 @@ async fn a_message_that_jules_keeps_refusing_fails_its_phase_and_calls_a_person(
     assert_eq!(waits_for.who, WaitParty::Person);
     let told = world.all_events().await;
     assert!(told.iter().any(|it| it == "error/phase_failed"), "{told:?}");
+    let is_told_each = told.iter().any(|it| it == "error/message_failed");
+    assert!(!is_told_each, "{told:?}");
     assert!(
         !world
             .wake_names()

@@ -1,6 +1,7 @@
 //! Sprints of which not all members work at once, and sprints that are not woven.
 
 use domain::sprint::{Integration, MemberState, NextSprint, Way};
+use sandbox::github::PullState;
 use sandbox::{FaultKind, Lags};
 use tests::world::MINUTE;
 
@@ -74,6 +75,29 @@ async fn a_sprint_that_is_not_woven_merges_each_pull_request_by_itself() {
     let counters = world.sandbox.counters();
     assert_eq!((counters.creates, counters.merges), (2, 2));
     assert_eq!(world.requests(Service::GitHub, "POST", "/pulls").len(), 0);
+    world.finish().await;
+}
+
+/// Its merge is decided, and its sprint is aborted before that is begun.
+#[tokio::test]
+async fn what_is_about_to_be_merged_as_its_sprint_is_aborted_stays_open() {
+    let source = set(|source| source.sprints.integration = Integration::Individual);
+    let world = world_with(false, appendix_a(), source).await;
+    begin_with(&world, "50", &["curator"]).await;
+    let backend = world.backend.clone();
+    world.fate.before_next("commit LEASE#lane#", async move {
+        let repo = REPO.parse().expect("a repository");
+        let aborted = backend.abort_sprint(&repo, None, "ann").await;
+        aborted.expect("an abort");
+    });
+    let over = until_over(&world).await;
+    assert_eq!(over.state.word(), "aborted");
+    Box::pin(world.pass(hour(1))).await;
+    let pull = world.pull(101);
+    let decided = world.evidence(101, &pull.head_sha).await;
+    assert!(decided.is_some(), "its merge was decided");
+    assert_eq!(pull.state, PullState::Open);
+    assert_eq!(world.sandbox.counters().merge_calls, 0);
     world.finish().await;
 }
 

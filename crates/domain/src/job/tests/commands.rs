@@ -443,14 +443,15 @@ fn only_messages_of_its_delivery_count_as_its_own() {
 }
 
 #[test]
-fn only_the_last_attempt_at_a_message_of_its_delivery_gives_that_up() {
+fn only_the_last_attempt_at_a_message_of_its_delivery_gives_that_up_and_none_is_announced() {
     let mut job = watched_job();
     job.delivery = Some("0123456789ab".parse().unwrap());
     let own = "delivery:0123456789ab:1";
-    for (cause, attempt, given_up) in [
-        (own, 9, None),
-        ("a question", 10, None),
-        (own, 10, Some(at(3))),
+    for (cause, attempt, given_up, announced) in [
+        (own, 9, None, 0),
+        ("a question", 10, None, 1),
+        ("delivery:ba9876543210:1", 10, None, 1),
+        (own, 10, Some(at(3)), 0),
     ] {
         let say = Action::Jules(JulesAction::Say {
             session: SESSION.parse().unwrap(),
@@ -470,6 +471,7 @@ fn only_the_last_attempt_at_a_message_of_its_delivery_gives_that_up() {
         let step = order_failed(&job, &effect, &failure, at(3));
         let refused_at = step.aggregate.message_refused_at;
         assert_eq!(refused_at, given_up, "{cause} {attempt}");
+        assert_eq!(step.events.len(), announced, "{cause} {attempt}");
     }
 }
 

@@ -3,7 +3,7 @@
 use domain::delivery::{Delivery, Fault, IssueRef, TELL_EVERY, Told, Want};
 use domain::effect::{Action, TrackerAction};
 use domain::event::{Audience, DeliveryAsk, ErrorCause, Event, EventContext, Occurrence};
-use domain::ids::{CommitSha, DeliveryId, EventId, PullRef};
+use domain::ids::{DeliveryId, EventId};
 use domain::outgoing_text;
 use domain::policy::Source;
 use domain::step::Step;
@@ -219,24 +219,5 @@ impl Dispatcher {
         let id = keys::delivery_in(pk);
         let is_other = newest.is_some_and(|newest| Some(&newest.value.id) != id.as_ref());
         Ok(is_other.then(|| "another delivery of the issue is there by now".to_owned()))
-    }
-
-    /// Why a head is not merged any more although it was judged: its delivery was cancelled or closed meanwhile.
-    pub(in crate::dispatcher) async fn not_let_go(
-        &self,
-        pull: &PullRef,
-        sha: &CommitSha,
-    ) -> Result<Option<String>, Error> {
-        let store = &self.backend.store;
-        let tracked = store.pull(pull).await?;
-        let job = match tracked {
-            Some(tracked) => store.job(&tracked.value.pull.job).await?,
-            None => None,
-        };
-        let gate = match job {
-            Some(job) => self.backend.delivery_gate(&job.value, sha).await?,
-            None => None,
-        };
-        Ok(gate.map(|gate| gate.reason().sentence()))
     }
 }

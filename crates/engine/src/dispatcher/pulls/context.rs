@@ -4,9 +4,9 @@ use domain::effect::{Action, Effect, PullAction};
 use domain::event::FailedCheck;
 use domain::facts::PullFacts;
 use domain::governor::DAY;
-use domain::ids::{PersonaName, SessionId};
+use domain::ids::{CommitSha, PersonaName, SessionId};
 use domain::job::{self, Job, JobPhase};
-use domain::merge::{Owner, SessionStatus};
+use domain::merge::{Owner, SessionStatus, SprintGate};
 use domain::policy::Source;
 use domain::pull::{self, PullContext};
 use domain::sprint::{self, Sprint};
@@ -99,6 +99,16 @@ impl Dispatcher {
         let logs = self.readers.pulls.check_logs(facts).await;
         let logs = logs.unwrap_or_default().into_iter();
         logs.map(failed_check).collect()
+    }
+
+    /// Why the sprint of a job does not let a head be merged now.
+    pub(super) async fn sprint_gate(
+        &self,
+        job: &Job,
+        head: &CommitSha,
+    ) -> Result<Option<SprintGate>, Error> {
+        let found = self.sprint_of(job).await?;
+        Ok(found.and_then(|(sprint, persona)| sprint::gate(&sprint, persona.as_ref(), head)))
     }
 
     /// The sprint of a job, and as which persona it takes part; none for the job of the one pull request.

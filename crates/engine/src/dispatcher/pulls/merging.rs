@@ -1,10 +1,11 @@
-//! The moment of a merge: its count, its evidence, and the withdrawal of earlier decisions.
+//! The moment of a merge: its count, its evidence, what forbids it after all, and the withdrawal of earlier decisions.
 
 use domain::effect::{Action, Effect, EffectState, PullAction};
 use domain::facts::PullFacts;
 use domain::failure::FailureClass;
 use domain::governor::DAY;
-use domain::ids::{CommitSha, EffectId};
+use domain::ids::{CommitSha, EffectId, PullRef};
+use domain::merge::SprintGate;
 use domain::policy::Source;
 use domain::pull;
 use domain::step::Step;
@@ -109,6 +110,29 @@ impl Dispatcher {
             }
         }
         Ok(withdrawn)
+    }
+
+    /// Why a head is not merged any more although it was judged: its delivery or its sprint went on meanwhile.
+    pub(in crate::dispatcher) async fn not_let_go(
+        &self,
+        pull: &PullRef,
+        sha: &CommitSha,
+    ) -> Result<Option<String>, Error> {
+        let store = &self.backend.store;
+        let Some(tracked) = store.pull(pull).await? else {
+            return Ok(None);
+        };
+        let Some(job) = store.job(&tracked.value.pull.job).await? else {
+            return Ok(None);
+        };
+        let held = match self.backend.delivery_gate(&job.value, sha).await? {
+            Some(gate) => Some(gate.reason()),
+            None => {
+                let gate = self.sprint_gate(&job.value, sha).await?;
+                gate.map(SprintGate::reason)
+            }
+        };
+        Ok(held.map(|reason| reason.sentence()))
     }
 }
 

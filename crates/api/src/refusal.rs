@@ -4,10 +4,10 @@ use axum::Json;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use client::wire::{IDEMPOTENCY_KEY, PROBLEM_JSON, Problem, Reason};
+use client::wire::{PROBLEM_JSON, Problem, Reason};
 use domain::advice::{Advice, Next};
 use domain::redact::presentable;
-use domain::refusal::NotNow;
+use domain::refusal::{About, NotNow};
 use engine::backend::Error;
 use engine::ports::{CommitError, RecordsError};
 
@@ -124,28 +124,13 @@ impl From<NotNow> for Refused {
         let NotNow {
             code,
             sentence,
+            about,
             next,
         } = not_now;
-        let refused = match code {
-            "prompt_empty" | "prompt_too_long" => Self::field("prompt", code, &sentence),
-            "message_empty" | "message_too_long" => Self::field("message", code, &sentence),
-            "reason_too_long" => Self::field("reason", code, &sentence),
-            "branch_missing" => Self::field("branch", code, &sentence),
-            "merge_method_not_allowed" => Self::field("merge_method", code, &sentence),
-            "commit_title_odd" => Self::field("commit_title", code, &sentence),
-            "branch_kept" => Self::field("delete_branch", code, &sentence),
-            "looser_than_source" => {
-                Self::field("constraints.require_plan_approval", code, &sentence)
-            }
-            "too_many_attachments" => Self::field("attachments", code, &sentence),
-            "no_team" | "team_too_large" => Self::field("to", code, &sentence),
-            "past_number" | "far_number" => Self::field("number", code, &sentence),
-            "no_persona" | "faulty_persona" | "not_in_batch" | "too_many_members" => {
-                Self::field("personas", code, &sentence)
-            }
-            "idempotency_key_reused" => Self::field(IDEMPOTENCY_KEY, code, &sentence),
-            "cursor_too_old" => Self::new(StatusCode::GONE, code, &sentence).about("after"),
-            _ => Self::new(StatusCode::CONFLICT, code, &sentence),
+        let refused = match about {
+            About::State => Self::new(StatusCode::CONFLICT, code, &sentence),
+            About::Field(field) => Self::field(field, code, &sentence),
+            About::Gone(field) => Self::new(StatusCode::GONE, code, &sentence).about(field),
         };
         refused.advising(&next)
     }
@@ -197,5 +182,25 @@ fn field_of(what: &'static str) -> &'static str {
         "wake" => "event_id",
         "source" => "repo",
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_refusal_is_about_chooses_its_status_and_its_field() {
+        let new = || NotNow::new("code", "why").advising(Advice::Resume.about(&""));
+        for (refused, status, field) in [
+            (new(), 409, None),
+            (new().about("prompt"), 422, Some("prompt")),
+            (new().about_gone("after"), 410, Some("after")),
+        ] {
+            let refused = Refused::from(refused);
+            let problem = refused.problem();
+            assert_eq!((problem.status, problem.field.as_deref()), (status, field));
+            assert_eq!((problem.code.as_str(), problem.next.len()), ("code", 1));
+        }
     }
 }

@@ -108,6 +108,16 @@ async fn dispatch(command_line: CommandLine, environment: Environment) -> Result
     }
     let persona = environment.persona.clone();
     let here = || Ok::<_, Error>(CommandContext::new(data, environment)?.of_stack(stack));
+    Box::pin(carry_out(command, persona, here, json)).await
+}
+
+/// Carries out a command: those that return print or serve by themselves, and the answer of all others is printed.
+async fn carry_out(
+    command: Command,
+    persona: Option<String>,
+    here: impl FnOnce() -> Result<CommandContext, Error>,
+    json: bool,
+) -> Result<()> {
     let answer = match command {
         Command::Up(args) => return serve(*args, here()?, json).await,
         Command::Demo(args) => return demo::run(DemoArgs { json, ..args }).await,

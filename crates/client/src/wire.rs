@@ -59,8 +59,8 @@ impl Through {
     }
 }
 
-/// The header that names a request: the same name with the same body is carried out once.
-pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
+/// The header that names a request.
+pub use domain::refusal::IDEMPOTENCY_KEY;
 
 /// Longest such name, in bytes.
 pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 255;

@@ -203,7 +203,7 @@ pub fn start(new: NewSprint, now: Timestamp) -> Result<Sprint, NotNow> {
     if count > MEMBERS_MAX {
         let sentence =
             format!("a sprint has at most {MEMBERS_MAX} members and {count} are wanted: name some");
-        return Err(NotNow::new("too_many_members", sentence));
+        return Err(NotNow::new("too_many_members", sentence).about("personas"));
     }
     if new.target == new.number.branch() {
         let sentence = format!("`{}` is the branch that is woven into", new.target);

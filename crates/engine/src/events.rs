@@ -219,12 +219,11 @@ impl Backend {
                 return self.of_unfinished().await;
             }
             if events.len() >= LOOK_MAX {
-                return Err(Error::NotNow(NotNow::new(
-                    "cursor_too_old",
-                    format!(
-                        "more than {LOOK_MAX} events came since then: begin anew without a cursor"
-                    ),
-                )));
+                let sentence = format!(
+                    "more than {LOOK_MAX} events came since then: begin anew without a cursor"
+                );
+                let refused = NotNow::new("cursor_too_old", sentence);
+                return Err(refused.about_gone("after").into());
             }
         }
     }

@@ -275,7 +275,9 @@ impl Backend {
             let sentence = format!(
                 "source {repo} names no branch, and its pipeline works on one: have the source name it"
             );
-            return Err(NotNow::new("branch_missing", sentence).into());
+            return Err(NotNow::new("branch_missing", sentence)
+                .about("branch")
+                .into());
         };
         let now = self.now();
         Ok(Pipeline {

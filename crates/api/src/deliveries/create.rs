@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 use super::{refused, requests, shown};
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, Sent};
+use crate::jobs::not_created;
 use crate::refusal::Refused;
 use crate::state::{ApiInner, SharedState};
 use crate::{outcome, reach};
@@ -53,7 +54,7 @@ pub(crate) async fn create(
         by: who.actor(),
     };
     let created = api.backend.create_delivery(&order).await;
-    let id = match created.map_err(refused::no_delivery)? {
+    let id = match created.map_err(not_created)? {
         Ok(delivery) => delivery.id,
         Err(CreateRefused::Exists(found)) if order.id.is_some() => found.id,
         Err(CreateRefused::Exists(found)) => return Err(refused::exists(&found)),
@@ -137,7 +138,7 @@ async fn must_source(api: &ApiInner, issue: &IssueRef) -> Result<(), Refused> {
     if api.backend.store.source(&issue.repo).await?.is_some() {
         return Ok(());
     }
-    Err(refused::no_delivery(Error::NoSuch {
+    Err(not_created(Error::NoSuch {
         what: "source",
         name: issue.repo.to_string(),
     }))

@@ -2,9 +2,7 @@
 
 use axum::http::StatusCode;
 use domain::delivery::{CommandKind, Delivery, TransitionError};
-use engine::backend::Error;
 
-use crate::jobs::not_created;
 use crate::refusal::Refused;
 
 impl From<TransitionError> for Refused {
@@ -50,17 +48,6 @@ fn field_of<'a>(code: &str, sentence: &'a str) -> Option<&'a str> {
         _ => return None,
     };
     Some(field)
-}
-
-/// A source that does not exist, or whose deliveries could not start, is a wrong field here.
-pub(super) fn no_delivery(error: Error) -> Refused {
-    if let Error::NotNow(refused) = &error
-        && refused.code == "branch_missing"
-    {
-        let sentence = &refused.sentence;
-        return Refused::field("repo", refused.code, sentence).advising(&refused.next);
-    }
-    not_created(error)
 }
 
 /// The issue has a delivery.

@@ -318,6 +318,7 @@ async fn mail_to_the_team_reaches_the_members_of_a_first_sprint() {
     let mail = "/api/mail/acme/shop";
     let alone = world.post(mail, &letter).await;
     assert_eq!(alone.code(422), "no_team");
+    assert_eq!(alone.json()["field"], "to");
     start(&world, &["art", "curator", "refactor"]).await;
     let sent = world.post(mail, &letter).await.ok(201);
     let sent = sent["sent"].as_array().unwrap().iter();
@@ -346,6 +347,7 @@ async fn a_start_under_a_name_is_carried_out_once_also_when_its_sprint_is_over()
     );
     let other = world.post_named(SPRINTS, &json!({}), "k1").await;
     assert_eq!(other.code(422), "idempotency_key_reused");
+    assert_eq!(other.json()["field"], "idempotency-key");
     let next = world.post_named(SPRINTS, &wanted, "k2").await.ok(202);
     assert_eq!(next["number"], 2);
 }
@@ -517,6 +519,7 @@ async fn what_cannot_be_started_is_refused_and_names_what_was_meant() {
     assert_eq!(listed.code(404), "no_such_source");
     let unnamed = world.post("/api/sprints/acme/other", &json!({})).await;
     assert_eq!(unnamed.code(422), "branch_missing");
+    assert_eq!(unnamed.json()["field"], "branch");
     read(&world, &[], None).await;
     assert_eq!(refused(json!({})).await.code(409), "no_personas");
     read(&world, &["art"], Some("GitHub answered 502")).await;

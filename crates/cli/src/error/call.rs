@@ -56,7 +56,7 @@ pub(super) fn exit_code(error: &client::Error) -> u8 {
 }
 
 /// Whether the code of a refusal says that what was sent is never taken: it is no value of its field, blank, too long, or
-/// holds a secret.
+/// holds a secret. The status does not say so: 422 is also that of a persona that has no file yet, or of a past number.
 fn is_about_words(code: &str) -> bool {
     let is_named = [
         "bad_field",

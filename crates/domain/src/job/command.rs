@@ -77,16 +77,15 @@ pub struct NewJob {
 pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
     let prompt = new.prompt.trim();
     if prompt.is_empty() {
-        return not_now("prompt_empty", "`prompt` is empty: say what is to be done");
+        let sentence = "`prompt` is empty: say what is to be done";
+        return Err(NotNow::new("prompt_empty", sentence).about("prompt"));
     }
     let bytes = encoded_len(prompt);
     if bytes > PROMPT_BYTES_MAX {
-        return not_now(
-            "prompt_too_long",
-            format!(
-                "`prompt` has {bytes} bytes as JSON, at most {PROMPT_BYTES_MAX}: put the rest into a file of the repository"
-            ),
+        let sentence = format!(
+            "`prompt` has {bytes} bytes as JSON, at most {PROMPT_BYTES_MAX}: put the rest into a file of the repository"
         );
+        return Err(NotNow::new("prompt_too_long", sentence).about("prompt"));
     }
     let others = [new.title.as_deref(), Some(new.branch.as_str())];
     if holds_secret(prompt) || others.into_iter().flatten().any(holds_secret) {

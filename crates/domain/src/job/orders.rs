@@ -107,10 +107,8 @@ pub fn say(
 ) -> Result<Step<Job>, NotNow> {
     let text = text.trim();
     if text.is_empty() {
-        return not_now(
-            "message_empty",
-            "`message` is empty: Jules would accept it and do nothing",
-        );
+        let sentence = "`message` is empty: Jules would accept it and do nothing";
+        return Err(NotNow::new("message_empty", sentence).about("message"));
     }
     if holds_secret(text) {
         return not_now(
@@ -119,13 +117,9 @@ pub fn say(
         );
     }
     if text.len() > MESSAGE_BYTES_MAX {
-        return not_now(
-            "message_too_long",
-            format!(
-                "`message` has {} bytes, at most {MESSAGE_BYTES_MAX}",
-                text.len()
-            ),
-        );
+        let bytes = text.len();
+        let sentence = format!("`message` has {bytes} bytes, at most {MESSAGE_BYTES_MAX}");
+        return Err(NotNow::new("message_too_long", sentence).about("message"));
     }
     let watch = watched(job, session)?;
     refuse_repeated(job, watch, text, cause)?;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{ATTEMPTS_MAX, EndReason, Job, JobPhase, Origin};
 use crate::advice::Advice;
 use crate::redact::presentable;
-use crate::refusal::{NotNow, not_now};
+use crate::refusal::NotNow;
 use crate::step::{FollowUp, Step};
 
 /// Why there is another session.
@@ -25,12 +25,10 @@ pub const RETRY_REASON_CHARS_MAX: usize = 1_000;
 pub fn retry(job: &Job, reason: Option<&str>, now: Timestamp) -> Result<Step<Job>, NotNow> {
     let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
     if reason.is_some_and(|reason| reason.chars().count() > RETRY_REASON_CHARS_MAX) {
-        return not_now(
-            "reason_too_long",
-            format!(
-                "the reason has more than {RETRY_REASON_CHARS_MAX} characters: make it shorter"
-            ),
+        let sentence = format!(
+            "the reason has more than {RETRY_REASON_CHARS_MAX} characters: make it shorter"
         );
+        return Err(NotNow::new("reason_too_long", sentence).about("reason"));
     }
     let JobPhase::Ended(ending) = &job.phase else {
         let refused = NotNow::new("not_ended", format!("job {} is still under way", job.id));

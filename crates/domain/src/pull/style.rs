@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::policy::{MergeMethod, Policy};
 use crate::redact::holds_secret;
-use crate::refusal::{NotNow, not_now};
+use crate::refusal::NotNow;
 
 /// Longest title of a merge commit, in characters.
 pub const TITLE_CHARS_MAX: usize = 200;
@@ -38,11 +38,11 @@ impl MergeStyle {
                 method.as_str(),
                 policy.allowed_methods().join(", ")
             );
-            return not_now("merge_method_not_allowed", sentence);
+            return Err(NotNow::new("merge_method_not_allowed", sentence).about("merge_method"));
         }
         if self.delete_branch == Some(true) && !policy.delete_branch {
             let sentence = "`delete_branch` is `true`, but the repository's settings keep branches: leave it out, or turn off the source's `keep_branch`";
-            return not_now("branch_kept", sentence.to_owned());
+            return Err(NotNow::new("branch_kept", sentence).about("delete_branch"));
         }
         let title = self.title.as_deref().map(str::trim);
         if let Some(title) = title {
@@ -69,7 +69,8 @@ impl MergeStyle {
         } else {
             return Ok(());
         };
-        not_now("commit_title_odd", format!("`commit_title` {wrong}"))
+        let sentence = format!("`commit_title` {wrong}");
+        Err(NotNow::new("commit_title_odd", sentence).about("commit_title"))
     }
 
     /// Its merge method: one that the source no longer allows is not used.
@@ -88,6 +89,7 @@ fn is_unseen(letter: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::refusal::About;
 
     fn titled(title: &str) -> MergeStyle {
         MergeStyle {
@@ -106,6 +108,7 @@ mod tests {
         let mut policy = Policy::default();
         let refused = rebase.within(&policy).unwrap_err();
         assert_eq!(refused.code, "merge_method_not_allowed");
+        assert_eq!(refused.about, About::Field("merge_method"));
         assert_eq!(
             refused.sentence,
             "`merge_method` is `rebase`, but the repository's settings allow squash: leave it out, or allow it as the source's `other_merge_method`"
@@ -115,7 +118,9 @@ mod tests {
         assert_eq!(rebase.within(&policy), Ok(rebase.clone()));
         assert_eq!(rebase.method_under(&policy), MergeMethod::Rebase);
         policy.delete_branch = false;
-        assert_eq!(rebase.within(&policy).unwrap_err().code, "branch_kept");
+        let refused = rebase.within(&policy).unwrap_err();
+        assert_eq!(refused.code, "branch_kept");
+        assert_eq!(refused.about, About::Field("delete_branch"));
     }
 
     #[test]
@@ -139,6 +144,7 @@ mod tests {
         ] {
             let refused = titled(odd).within(&policy).unwrap_err();
             assert_eq!(refused.code, "commit_title_odd", "{odd:?}");
+            assert_eq!(refused.about, About::Field("commit_title"));
             assert!(!refused.sentence.contains("ghp_"));
         }
         let rebased = MergeStyle {

@@ -10,6 +10,7 @@ use jiff::SignedDuration;
 use super::*;
 use crate::facts::fixture::at;
 use crate::ids::PullRef;
+use crate::refusal::About;
 
 fn sha(letter: char) -> CommitSha {
     letter.to_string().repeat(40).parse().unwrap()
@@ -776,16 +777,20 @@ fn what_was_closed_and_left_out_joins_the_next_weave_once_it_is_open_again() {
 
 #[test]
 fn odd_starts_are_refused() {
-    let code = |new| start(new, at(0)).unwrap_err().code;
-    assert_eq!(code(new(&[])), "no_personas");
+    let refused = |new| {
+        let refused = start(new, at(0)).unwrap_err();
+        (refused.code, refused.about)
+    };
+    assert_eq!(refused(new(&[])), ("no_personas", About::State));
     let many: Vec<String> = (0..61).map(|number| format!("p{number}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    assert_eq!(code(new(&many)), "too_many_members");
+    let field = About::Field("personas");
+    assert_eq!(refused(new(&many)), ("too_many_members", field));
     let same = NewSprint {
         target: SprintNumber::try_from(50).unwrap().branch(),
         ..new(&["curator"])
     };
-    assert_eq!(code(same), "same_branch");
+    assert_eq!(refused(same), ("same_branch", About::State));
     assert_eq!(begun(&["curator", "curator"]).members.len(), 1);
 }
 

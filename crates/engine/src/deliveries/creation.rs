@@ -166,7 +166,7 @@ impl Backend {
             let sentence = format!(
                 "source {repo} names no branch, and the sessions of its deliveries have to start from one: have the source name one"
             );
-            return Err(NotNow::new("branch_missing", sentence).into());
+            return Err(NotNow::new("branch_missing", sentence).about("repo").into());
         }
         Ok(source)
     }

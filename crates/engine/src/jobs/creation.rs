@@ -3,7 +3,7 @@
 use domain::ids::JobId;
 use domain::job::{self, Job, NewJob};
 use domain::policy::Source;
-use domain::refusal::NotNow;
+use domain::refusal::{IDEMPOTENCY_KEY, NotNow};
 use domain::step::Step;
 use serde::{Deserialize, Serialize};
 
@@ -88,7 +88,8 @@ impl Backend {
         if let Some(agent) = &order.agent {
             self.must::<Agent>(agent).await?;
         }
-        let branch = order.branch.or_else(|| source.branch.clone()).ok_or_else(|| NotNow::new("branch_missing", format!("`branch` is missing and source {} names none: give one, or have the source name one", order.repo)))?;
+        let branch = order.branch.or_else(|| source.branch.clone());
+        let branch = branch.ok_or_else(|| branchless(&source))?;
         if order.terms.loosen(&source.policy) {
             return Err(looser(&source).into());
         }
@@ -110,16 +111,24 @@ impl Backend {
     }
 }
 
+fn branchless(source: &Source) -> NotNow {
+    let repo = &source.repo;
+    let sentence = format!(
+        "`branch` is missing and source {repo} names none: give one, or have the source name one"
+    );
+    NotNow::new("branch_missing", sentence).about("branch")
+}
+
 fn looser(source: &Source) -> NotNow {
     let repo = &source.repo;
     let sentence = format!(
         "`constraints.require_plan_approval` is `false`, but the plans of {repo} need an approval: leave it out, or set the source's `plan_approval` to `auto`"
     );
-    NotNow::new("looser_than_source", sentence)
+    NotNow::new("looser_than_source", sentence).about("constraints.require_plan_approval")
 }
 
 pub(crate) fn reused() -> NotNow {
     let sentence =
         "this name stands for another order already: give every order its own".to_owned();
-    NotNow::new("idempotency_key_reused", sentence)
+    NotNow::new("idempotency_key_reused", sentence).about(IDEMPOTENCY_KEY)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use domain::ids::{MessageId, PersonaName, RepoName};
 use domain::mail::{Counters, NotSent, Outgoing, Recipient, TooManyPersonas};
 use domain::policy::Source;
-use domain::refusal::NotNow;
+use domain::refusal::{IDEMPOTENCY_KEY, NotNow};
 use serde::{Deserialize, Serialize};
 
 use super::{put, whole};
@@ -217,7 +217,8 @@ impl Backend {
             Some(found) if found.value.order != once.order => {
                 let sentence =
                     "this name stands for another message already: give every message its own";
-                Err(NotNow::new("idempotency_key_reused", sentence.to_owned()).into())
+                let refused = NotNow::new("idempotency_key_reused", sentence);
+                Err(refused.about(IDEMPOTENCY_KEY).into())
             }
             found => Ok(found.map(|found| SendProgress {
                 sent: found.value.sent,
@@ -233,10 +234,33 @@ fn too_many(many: TooManyPersonas) -> Error {
 }
 
 fn not_sent(why: NotSent) -> Error {
-    let code = match why {
-        NotSent::Letter(_) => "too_many_attachments",
-        NotSent::NoTeam => "no_team",
-        NotSent::TeamTooLarge(_) => "team_too_large",
+    let (field, code) = match why {
+        NotSent::Letter(_) => ("attachments", "too_many_attachments"),
+        NotSent::NoTeam => ("to", "no_team"),
+        NotSent::TeamTooLarge(_) => ("to", "team_too_large"),
     };
-    NotNow::new(code, why.to_string()).into()
+    NotNow::new(code, why.to_string()).about(field).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::refusal::About;
+
+    use super::*;
+
+    #[test]
+    fn what_is_not_sent_is_refused_by_its_field() {
+        let odd = "The Art".parse::<PersonaName>().unwrap_err();
+        for (why, code, field) in [
+            (NotSent::Letter(odd), "too_many_attachments", "attachments"),
+            (NotSent::NoTeam, "no_team", "to"),
+            (NotSent::TeamTooLarge(61), "team_too_large", "to"),
+        ] {
+            let Error::NotNow(refused) = not_sent(why) else {
+                panic!("{code}")
+            };
+            let named = (refused.code, refused.about);
+            assert_eq!(named, (code, About::Field(field)));
+        }
+    }
 }

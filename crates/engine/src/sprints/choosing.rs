@@ -37,7 +37,7 @@ pub(super) fn chosen(
     if let Some(never) = order.personas.iter().find(|it| !read.batch.contains(it)) {
         let sentence =
             format!("`{never}` takes part in no sprint: its file says so, or Gaffer works as it");
-        return Err(NotNow::new("not_in_batch", sentence));
+        return Err(NotNow::new("not_in_batch", sentence).about("personas"));
     }
     let personas = match order.personas.is_empty() {
         true => read.batch.clone(),
@@ -62,13 +62,13 @@ fn not_usable(name: &PersonaName, place: &str, read: &ReadPersonas) -> NotNow {
     if let Some(fault) = read.faults.iter().find(|fault| fault.starts_with(&file)) {
         let fault = presentable(fault, FAULT_CHARS_MAX);
         let sentence = format!("the persona `{name}` {place} cannot be used: {fault}");
-        return NotNow::new("faulty_persona", sentence);
+        return NotNow::new("faulty_persona", sentence).about("personas");
     }
     let known = || read.batch.iter().chain(&read.others);
     let near = meant(name.as_str(), known().map(PersonaName::as_str));
     let (named, others) = (shown(known()), faulty(&read.faults));
     let sentence = format!("there is no persona `{name}` {place}{near}; there {named}{others}");
-    NotNow::new("no_persona", sentence)
+    NotNow::new("no_persona", sentence).about("personas")
 }
 
 fn shown<'p>(names: impl Iterator<Item = &'p PersonaName>) -> String {

@@ -249,7 +249,7 @@ impl Backend {
             let sentence = format!(
                 "source {repo} names no branch, and a sprint goes to one: have the source name it"
             );
-            NotNow::new("branch_missing", sentence)
+            NotNow::new("branch_missing", sentence).about("branch")
         })?;
         Ok((source, target))
     }
@@ -278,7 +278,7 @@ impl Backend {
             let sentence = format!(
                 "sprint {number} of {repo} is far ahead of the last one: a number is at most {AHEAD_MAX} higher"
             );
-            return Err(NotNow::new("far_number", sentence).into());
+            return Err(NotNow::new("far_number", sentence).about("number").into());
         }
         let Some(last) = last else {
             return Ok(None);
@@ -297,7 +297,7 @@ impl Backend {
                 "sprint {number} of {repo} is past: leave the number out, or give one from {} on",
                 last.next()
             );
-            return Err(NotNow::new("past_number", sentence).into());
+            return Err(NotNow::new("past_number", sentence).about("number").into());
         }
         Ok(turn.map(|turn| turn.version))
     }

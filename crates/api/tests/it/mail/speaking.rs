@@ -154,6 +154,7 @@ async fn under_a_name_a_message_is_sent_once() {
         .post_named(MAIL, &letter("curator", "bolt"), "k1")
         .await;
     assert_eq!(other.code(422), "idempotency_key_reused");
+    assert_eq!(other.json()["field"], "idempotency-key");
     world.post_named(MAIL, &mail, "k2").await.ok(201);
     assert_eq!(inbox(&world, "art").await, [1, 2]);
     // Another token's name is another name.

@@ -7,7 +7,7 @@ use crate::effect::{Effect, EffectState};
 use crate::event::{Audience, ErrorCause};
 use crate::facts::PullState;
 use crate::failure::{Failure, FailureClass};
-use crate::refusal::NotNow;
+use crate::refusal::{About, NotNow};
 
 fn archive(session: &str) -> Vec<Action> {
     vec![Action::Jules(JulesAction::Archive {
@@ -44,6 +44,34 @@ fn a_new_job_waits_for_a_slot_and_is_named_by_its_first_line() {
         "prompt_too_long"
     );
     assert!(prompt("x".repeat(PROMPT_BYTES_MAX)).is_ok());
+}
+
+#[test]
+fn a_text_that_is_refused_is_named_by_its_field() {
+    let create = |prompt: &str| {
+        let prompt = prompt.to_owned();
+        create(
+            NewJob {
+                prompt,
+                ..new_job()
+            },
+            at(0),
+        )
+    };
+    let (job, timing) = (watched_job(), Timing::default());
+    let say = |text: &str| say(&job, None, (text, "c1"), (at(0), &timing));
+    let long = "x".repeat(PROMPT_BYTES_MAX.max(MESSAGE_BYTES_MAX) + 1);
+    for (refused, code, field) in [
+        (create(" "), "prompt_empty", "prompt"),
+        (create(&long), "prompt_too_long", "prompt"),
+        (say(" "), "message_empty", "message"),
+        (say(&long), "message_too_long", "message"),
+        (retry(&job, Some(&long), at(0)), "reason_too_long", "reason"),
+    ] {
+        let refused = refused.unwrap_err();
+        let named = (refused.code, refused.about);
+        assert_eq!(named, (code, About::Field(field)));
+    }
 }
 
 #[test]

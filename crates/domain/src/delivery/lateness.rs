@@ -147,9 +147,8 @@ impl TaskMessage {
         seen.told_at.is_some_and(|told| told >= self.at)
     }
 
-    /// Whether it was given up.
+    /// Whether it was given up, and did not arrive.
     pub(super) fn is_refused(&self, seen: &JobGlimpse) -> bool {
-        seen.message_refused_at
-            .is_some_and(|refused| refused >= self.at)
+        seen.message_refused == Some(self.round) && !self.is_sent(seen)
     }
 }

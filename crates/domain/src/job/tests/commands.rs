@@ -446,18 +446,28 @@ fn only_messages_of_its_delivery_count_as_its_own() {
 fn only_the_last_attempt_at_a_message_of_its_delivery_gives_that_up() {
     let mut job = watched_job();
     job.delivery = Some("0123456789ab".parse().unwrap());
-    let own = "delivery:0123456789ab:1";
-    for (cause, attempt, given_up) in [
-        (own, 9, None),
-        ("a question", 10, None),
-        (own, 10, Some(at(3))),
+    let own = "delivery:0123456789ab:7";
+    let refused = FailureClass::Invalid;
+    for (session, cause, attempt, class, given_up) in [
+        (SESSION, own, 9, refused, None),
+        (SESSION, "a question", 10, refused, None),
+        (SESSION, own, 10, refused, Some(7)),
+        (SESSION, own, 16, FailureClass::NotFound, Some(7)),
+        (SESSION, own, 11, FailureClass::Forbidden, Some(7)),
+        // Another session refused it.
+        ("7", own, 10, refused, None),
+        // These pass.
+        (SESSION, own, 10, FailureClass::Unauthorized, None),
+        (SESSION, own, 40, FailureClass::Unavailable, None),
+        (SESSION, own, 10, FailureClass::Network, None),
+        (SESSION, own, 10, FailureClass::Throttled, None),
     ] {
         let say = Action::Jules(JulesAction::Say {
-            session: SESSION.parse().unwrap(),
+            session: session.parse().unwrap(),
             text: "Go on".to_owned(),
             cause: cause.to_owned(),
         });
-        let failure = Failure::new(FailureClass::Invalid, "400");
+        let failure = Failure::new(class, "no").never_sent();
         let state = EffectState::Failed {
             at: at(3),
             attempt,
@@ -468,8 +478,8 @@ fn only_the_last_attempt_at_a_message_of_its_delivery_gives_that_up() {
             ..Effect::new(say, at(1))
         };
         let step = order_failed(&job, &effect, &failure, at(3));
-        let refused_at = step.aggregate.message_refused_at;
-        assert_eq!(refused_at, given_up, "{cause} {attempt}");
+        let refused = step.aggregate.message_refused;
+        assert_eq!(refused, given_up, "{session} {cause} {attempt} {class:?}");
     }
 }
 

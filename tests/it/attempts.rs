@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::effect::ATTEMPTS_MAX;
 use domain::ids::JobId;
 use engine::backend::IndexEntry;
 use engine::jobs::JobQuery;
@@ -97,6 +98,38 @@ async fn an_order_that_fails_for_good_is_told() {
     assert!(!world.gives(&job, "effect_failed").await);
     assert_eq!(world.sandbox.counters().messages, 1);
     world.finish().await;
+}
+
+/// Nothing is sent by an order that is tried no more, so it answers nothing.
+#[tokio::test]
+async fn an_answer_that_is_tried_no_more_leaves_its_question_open() {
+    let world = world_of(scenario(vec![asking("ask me", "Which database?")])).await;
+    let job = world.submit("ask me").await;
+    world
+        .until(MINUTE * 5, "a question", async |world| {
+            world.state(&job).await == "asking"
+        })
+        .await;
+    let refused = FaultKind::Status {
+        code: 403,
+        retry_after_secs: None,
+        body: None,
+    };
+    let fault = Fault::new(Service::Jules, ":sendMessage", refused);
+    world.sandbox.faults().add(fault.on("POST"));
+    for _ in 0..ATTEMPTS_MAX {
+        let said = world.say(&job, "PostgreSQL", "answer").await;
+        said.expect("an order");
+        assert_eq!(world.state(&job).await, "answered");
+        world.pass(MINUTE * 11).await;
+        assert_eq!(world.state(&job).await, "asking");
+    }
+    let said = world.say(&job, "PostgreSQL", "answer").await;
+    said.expect("an order that was taken before");
+    assert_eq!(world.state(&job).await, "asking");
+    world.pass(MINUTE * 11).await;
+    let sent = world.requests(Service::Jules, "POST", ":sendMessage");
+    assert_eq!(sent.len(), ATTEMPTS_MAX as usize);
 }
 
 #[tokio::test]

@@ -95,7 +95,7 @@ pub use transcript::{
 pub use verify::is_read_again;
 pub use waits::waits;
 pub use want::{Purpose, Sight, Want, cause};
-pub use wants::{open_events, order_giver, wants};
+pub use wants::{open_events, order_giver, unsent_cause, wants};
 
 use crate::ids::{CommitSha, DeliveryId, JobId, PlanId, PullRef, RepoName};
 use crate::pull::MergeStyle;

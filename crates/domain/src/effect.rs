@@ -299,7 +299,8 @@ impl Effect {
             "tried `{}` {attempt} times without a trace of it",
             self.action
         );
-        let failure = Failure::new(FailureClass::Conflict, message);
+        // No call was answered, so it may pass.
+        let failure = Failure::new(FailureClass::Unavailable, message).never_sent();
         self.with(EffectState::Failed {
             at: now,
             attempt,
@@ -309,9 +310,15 @@ impl Effect {
 
     /// The effect after a new decision asked for it again: a failed one gets its next attempt, any other stays unchanged.
     ///
-    /// Aggregates limit creates and merges (`job::REFUSALS_MAX`, `merge::MAX_ATTEMPTS`); the attempt limit here covers everything else.
+    /// Aggregates limit creates and merges (`job::REFUSALS_MAX`, `merge::MAX_ATTEMPTS`); the attempt limit here covers everything else but
+    /// a message that Jules may take at another time: each request begins one more attempt at it, after the longest wait.
     pub fn requested_again(&self, now: Timestamp) -> Self {
-        let EffectState::Failed { at, attempt, .. } = self.state else {
+        let EffectState::Failed {
+            at,
+            attempt,
+            failure,
+        } = &self.state
+        else {
             return self.clone();
         };
         let next = |not_before| {
@@ -322,8 +329,8 @@ impl Effect {
         };
         if self.action.is_retried_by_decision() {
             next(now)
-        } else if attempt < ATTEMPTS_MAX {
-            next(plus(at, backoff(attempt)).max(now))
+        } else if *attempt < ATTEMPTS_MAX || self.outlasts(failure) {
+            next(plus(*at, backoff(*attempt)).max(now))
         } else {
             self.clone()
         }

@@ -147,9 +147,9 @@ pub struct Job {
     /// When the last message of its delivery was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told_at: Option<Timestamp>,
-    /// When a message of its delivery was given up, since Jules took none of the attempts at it.
+    /// The round of the message of its delivery that was given up last, since Jules refused all attempts at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub message_refused_at: Option<Timestamp>,
+    pub message_refused: Option<u32>,
     /// How often Gaffer itself asked its sessions to go on, over all attempts.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub nudges: u32,

@@ -35,7 +35,7 @@ pub use hint::{
 };
 pub use lane::{LANE_HOLD, Lane};
 pub use own_checks::{OwnCheck, OwnChecks, OwnOutcome};
-pub use repair::{tells_of_checks_at, tells_session, wants_logs};
+pub use repair::{is_about_earlier_head, tells_of_checks_at, tells_session, wants_logs};
 pub use style::{MergeStyle, TITLE_CHARS_MAX};
 pub use unexpected::{
     AcceptedHead, HeadComparison, UnexpectedHead, beyond, needed_comparison, paths_of_patch,

@@ -19,7 +19,6 @@ pub(crate) use creation::reused;
 pub use listing::{InvalidJobsCursor, JobList, JobQuery, JobsCursor};
 pub(crate) use waiting::{SEEN_JUST_NOW, conversation_key};
 
-use domain::effect::EffectState;
 use domain::ids::{
     AgentName, BranchName, CommitSha, EffectId, JobId, PlanId, PullRef, RepoName, SessionId,
 };
@@ -329,12 +328,11 @@ impl Backend {
         .await
     }
 
-    /// Whether a decision is more than a repetition of an order that was taken.
+    /// Whether a decision is more than a repetition of an order that was taken, or of one that failed and is tried no more.
     async fn is_new(&self, id: &JobId, step: &Step<Job>) -> Result<bool, Error> {
         for action in &step.effects {
-            let effect_ref = Self::effect_id(action);
-            if let Some(found) = self.store.effect(&keys::job_pk(id), &effect_ref).await? {
-                return Ok(matches!(found.value.state, EffectState::Failed { .. }));
+            if self.is_asked_in_vain(&keys::job_pk(id), action).await? {
+                return Ok(false);
             }
         }
         Ok(true)

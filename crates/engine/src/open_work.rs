@@ -1,5 +1,7 @@
 //! What is open in a source: the one list of what goes on after a pause, and of what keeps a source from being removed.
 
+use std::collections::BTreeSet;
+
 use domain::advice::{Advice, Next};
 use domain::delivery::{Delivery, IssueRef, Phase, RunStatus};
 use domain::ids::{ArtefactId, DeliveryId, JobId, PipelineId, PullRef, RepoName, SprintNumber};
@@ -10,6 +12,7 @@ use domain::when::plus;
 use crate::backend::{Backend, Error};
 use crate::keys;
 use crate::poller::CLAIM;
+use crate::ports::RecordsError;
 use crate::store::Versioned;
 use crate::work::Work;
 
@@ -142,15 +145,21 @@ impl Backend {
             .iter()
             .filter(|row| row.key.sk.starts_with(keys::EFFECT));
         let mut works: Vec<Work> = effects.filter_map(|row| Work::of_due(&row.key)).collect();
-        works.dedup();
+        let mut seen = BTreeSet::new();
+        works.retain(|work| seen.insert(work.key()));
         let Some(of) = of else {
             return Ok(works);
         };
         let mut meant = Vec::new();
         for work in works {
-            let repo = self.repo_behind(&work).await?;
-            if repo.is_none_or(|repo| repo == *of) {
-                meant.push(work);
+            match self.repo_behind(&work).await {
+                Ok(repo) if repo.as_ref().is_none_or(|repo| repo == of) => meant.push(work),
+                Ok(_) => {}
+                // The others go on; this one does when it is due, once it can be read.
+                Err(error @ Error::Records(RecordsError::Unreadable { .. })) => {
+                    tracing::warn!(%error, "what a pause may have held does not go on");
+                }
+                Err(error) => return Err(error),
             }
         }
         Ok(meant)

@@ -52,11 +52,17 @@ impl Backend {
     pub async fn go_on(&self, of: Option<&RepoName>) -> Result<(), Error> {
         let open = self.open_work(of).await?.into_iter();
         let mut works: Vec<Work> = open.filter_map(|entry| entry.continued_by).collect();
-        works.extend(self.due_effects(of).await?);
         works.extend(self.starters(of).await?);
         let mut asked = BTreeSet::new();
+        self.ask_once(works, &mut asked).await?;
+        let effects = self.due_effects(of).await?;
+        self.ask_once(effects, &mut asked).await
+    }
+
+    /// Requests what was not asked for yet.
+    async fn ask_once(&self, works: Vec<Work>, asked: &mut BTreeSet<String>) -> Result<(), Error> {
         for work in works {
-            if asked.insert(work.to_body()) {
+            if asked.insert(work.key()) {
                 self.ask(&work).await?;
             }
         }

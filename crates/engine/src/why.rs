@@ -128,8 +128,7 @@ impl Backend {
         self.switches(&mut found, &job.repo).await?;
         self.why_job(&mut found, &job).await?;
         self.why_told(&mut found, &job).await?;
-        self.why_effects(&mut found, &keys::job_pk(id), Some(&job))
-            .await?;
+        self.why_effects(&mut found, &job).await?;
         let mut next_look = self.due_of(&keys::job(id)).await?;
         let mut pull = None;
         if let Some(reference) = job.pull() {

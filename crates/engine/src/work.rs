@@ -270,6 +270,11 @@ impl Work {
         serde_json::from_str(body).ok()
     }
 
+    /// What it asks for, without the case in which a repository is written: messages with the same key ask for the same.
+    pub(crate) fn key(&self) -> String {
+        self.to_body().to_ascii_lowercase()
+    }
+
     /// The message as sent.
     pub fn to_body(&self) -> String {
         // A derived serializer of plain fields cannot fail; an empty body would be recorded as malformed.
@@ -291,14 +296,16 @@ mod tests {
         let job: JobId = "01j00000000000000000000000".parse().unwrap();
         let pull: PullRef = "Acme/Shop#7".parse().unwrap();
         assert_eq!(Work::of_due(&keys::job(&job)), Some(Work::Job { id: job }));
-        assert_eq!(
-            Work::of_due(&keys::pull(&pull)),
-            Some(Work::Pull {
-                pull,
-                job: None,
-                received_at: None
-            })
-        );
+        let read = Work::Pull {
+            pull: pull.clone(),
+            job: None,
+            received_at: None,
+        };
+        let due = Work::of_due(&keys::pull(&pull)).unwrap();
+        assert_eq!(due, read);
+        // The key of a row has the name in lower case.
+        assert_ne!(due.to_body(), read.to_body());
+        assert_eq!(due.key(), read.key());
         let account: AccountName = "default".parse().unwrap();
         assert_eq!(
             Work::of_due(&keys::slots(&account)),

@@ -47,9 +47,9 @@ pub struct JobGlimpse {
     /// When the last message of its delivery was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told_at: Option<Timestamp>,
-    /// When a message of its delivery was given up, since Jules took none of the attempts at it.
+    /// The round of the message of its delivery that was given up last, since Jules refused all attempts at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub message_refused_at: Option<Timestamp>,
+    pub message_refused: Option<u32>,
     /// Whether its plan was approved, and not by us: on Jules's own page.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub approved_elsewhere: bool,
@@ -198,7 +198,7 @@ impl JobGlimpse {
             work,
             pull: job.pull().cloned(),
             told_at: job.told_at,
-            message_refused_at: job.message_refused_at,
+            message_refused: job.message_refused,
             approved_elsewhere,
         }
     }

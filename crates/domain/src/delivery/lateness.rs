@@ -4,8 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::history;
 use super::{
-    Delivery, Deploy, JobEnd, JobGlimpse, Mode, Performer, Phase, PlanBy, ProviderReport, ReviewBy,
-    RunResult, RunStatus, SessionWork, TaskMessage,
+    Delivery, Deploy, JobEnd, JobGlimpse, Mode, Observe, Performer, Phase, PlanBy, ProviderReport,
+    ReviewBy, RunResult, RunStatus, SessionWork, TaskMessage,
 };
 use crate::when::plus;
 
@@ -114,20 +114,35 @@ fn deployed_from(delivery: &Delivery) -> Option<Timestamp> {
     }
 }
 
-/// What was reported, while there is time: a deployment without an end counts as a bad one then.
+/// When its observation fails, unless the checks can be read before.
+fn observed_due(delivery: &Delivery) -> Option<Timestamp> {
+    let is_observed = (delivery.phase, delivery.run_status) == (Phase::Observe, RunStatus::Running);
+    match delivery.rules.observe {
+        Observe::Soak(time) if is_observed => {
+            Some(plus(plus(history::since(delivery), time), DEPLOYED_WITHIN))
+        }
+        Observe::Soak(_) | Observe::None => None,
+    }
+}
+
+/// What was reported, while there is time: a deployment without an end counts as a bad one then, and so does what cannot be observed.
 pub(super) fn in_time(
     delivery: &Delivery,
     report: &ProviderReport,
     now: Timestamp,
 ) -> ProviderReport {
-    let is_late = deployed_due(delivery).is_some_and(|at| now >= at);
+    let is_late = |due: Option<Timestamp>| due.is_some_and(|at| now >= at);
+    let hours = DEPLOYED_WITHIN.as_hours();
     match report {
-        ProviderReport::Nothing | ProviderReport::Running if is_late => {
-            let hours = DEPLOYED_WITHIN.as_hours();
+        ProviderReport::Nothing | ProviderReport::Running if is_late(deployed_due(delivery)) => {
             ProviderReport::Bad(format!(
                 "no end of its deployment was reported within {hours} hours"
             ))
         }
+        // Checks that can be read are never nothing.
+        ProviderReport::Nothing if is_late(observed_due(delivery)) => ProviderReport::Bad(format!(
+            "no checks of its merge commit could be read within {hours} hours after its time"
+        )),
         ProviderReport::Nothing
         | ProviderReport::Running
         | ProviderReport::Good
@@ -147,9 +162,8 @@ impl TaskMessage {
         seen.told_at.is_some_and(|told| told >= self.at)
     }
 
-    /// Whether it was given up.
+    /// Whether it was given up, and did not arrive.
     pub(super) fn is_refused(&self, seen: &JobGlimpse) -> bool {
-        seen.message_refused_at
-            .is_some_and(|refused| refused >= self.at)
+        seen.message_refused == Some(self.round) && !self.is_sent(seen)
     }
 }

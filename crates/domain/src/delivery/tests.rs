@@ -97,7 +97,7 @@ pub(crate) fn job(delivery: &Delivery, work: SessionWork, pull: Option<PullRef>)
         pull,
         // What it has to be told is told at once.
         told_at: task.message.as_ref().map(|message| message.at),
-        message_refused_at: None,
+        message_refused: None,
         approved_elsewhere: false,
     };
     let sight = JobSight {

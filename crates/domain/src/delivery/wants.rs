@@ -6,7 +6,7 @@ use super::failure::failed;
 use super::want::{Purpose, Sight, Want, cause};
 use super::{
     Actor, Approved, Asked, Child, ChildState, Closed, Delivery, Deploy, Fault, IssueTrouble,
-    JobGlimpse, Phase, PlanBy, ReviewBy, RunStatus, SessionWork,
+    JobGlimpse, Phase, PlanBy, ReviewBy, RunStatus, SessionWork, TaskMessage,
 };
 use crate::event::{Audience, DeliveryAsk};
 use crate::ids::{DeliveryId, EventId, JobId, PullRef};
@@ -187,17 +187,33 @@ fn prioritise(delivery: &Delivery, sight: &Sight) -> Option<Want> {
 
 /// The last message, until it was said.
 fn say(delivery: &Delivery, seen: &JobGlimpse) -> Option<Want> {
-    let is_working = matches!(delivery.phase, Phase::Plan | Phase::Implement);
-    let is_open = is_working && delivery.run_status.is_under_way();
-    let message = delivery.task.message.as_ref().filter(|_| is_open)?;
+    let message = unsent(delivery, seen)?;
     let is_waiting = seen.work == SessionWork::Waiting;
     let text = Some(message.text.clone()).filter(|text| !text.is_empty());
-    (!message.is_sent(seen) && !is_waiting).then(|| Want::Say {
+    (!is_waiting).then(|| Want::Say {
         job: seen.job.clone(),
         phase: delivery.phase,
         text,
-        cause: format!("{}{}", delivery.id.message_prefix(), message.round),
+        cause: message_cause(delivery, message),
     })
+}
+
+/// The last message while it has yet to be said.
+fn unsent<'a>(delivery: &'a Delivery, seen: &JobGlimpse) -> Option<&'a TaskMessage> {
+    let is_working = matches!(delivery.phase, Phase::Plan | Phase::Implement);
+    let is_open = is_working && delivery.run_status.is_under_way();
+    let message = delivery.task.message.as_ref().filter(|_| is_open)?;
+    (!message.is_sent(seen)).then_some(message)
+}
+
+fn message_cause(delivery: &Delivery, message: &TaskMessage) -> String {
+    format!("{}{}", delivery.id.message_prefix(), message.round)
+}
+
+/// The cause of the message to its session that has yet to be sent, as far as was seen.
+pub fn unsent_cause(delivery: &Delivery) -> Option<String> {
+    let message = unsent(delivery, delivery.job_seen()?)?;
+    Some(message_cause(delivery, message))
 }
 
 /// Behind its plan phase, a delivery approves whatever plan its session makes.

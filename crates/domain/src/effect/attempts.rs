@@ -1,6 +1,6 @@
 //! How often an effect is attempted.
 
-use super::{ATTEMPTS_MAX, ATTEMPTS_WHILE_INVISIBLE_MAX, Action, Effect};
+use super::{ATTEMPTS_MAX, ATTEMPTS_WHILE_INVISIBLE_MAX, Action, Effect, JulesAction};
 use crate::failure::{Failure, FailureClass};
 
 impl Effect {
@@ -22,5 +22,11 @@ impl Effect {
             | FailureClass::Invalid
             | FailureClass::Forbidden => 1,
         }
+    }
+
+    /// Whether it may be asked for after all its attempts: a message to a session that Jules may take at another time.
+    pub(super) fn outlasts(&self, failure: &Failure) -> bool {
+        let is_message = matches!(self.action, Action::Jules(JulesAction::Say { .. }));
+        is_message && failure.class.may_pass()
     }
 }

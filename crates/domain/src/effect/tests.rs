@@ -22,6 +22,12 @@ fn say() -> Action {
     })
 }
 
+fn archive() -> Action {
+    Action::Jules(JulesAction::Archive {
+        session: SESSION.parse().unwrap(),
+    })
+}
+
 fn merge() -> Action {
     Action::Pull(PullAction::Merge {
         pull: "Acme/Shop#7".parse().unwrap(),
@@ -48,9 +54,7 @@ fn all_actions() -> Vec<Action> {
             session: SESSION.parse().unwrap(),
             plan: "p1".parse().unwrap(),
         }),
-        Action::Jules(JulesAction::Archive {
-            session: SESSION.parse().unwrap(),
-        }),
+        archive(),
         merge(),
         Action::Pull(PullAction::MarkReady {
             pull: pull(),
@@ -360,6 +364,44 @@ fn what_leaves_no_trace_is_given_up_in_the_end() {
         }
     }
     assert_eq!((attempts, state(&effect)), (ATTEMPTS_MAX, "failed"));
+    // Nothing says that Jules would refuse the message.
+    assert_eq!(state(&effect.requested_again(now)), "intent");
+}
+
+#[test]
+fn a_message_that_jules_may_take_later_may_be_asked_for_without_end() {
+    for class in [
+        FailureClass::Unauthorized,
+        FailureClass::Throttled,
+        FailureClass::Network,
+        FailureClass::Unavailable,
+    ] {
+        let failure = Failure::new(class, "later").never_sent();
+        let mut effect = Effect::new(say(), at(0));
+        for attempt in 1..30 {
+            assert_eq!((state(&effect), effect.attempt()), ("intent", attempt));
+            let now = effect.due().unwrap();
+            let tried = effect.start(now).unwrap().failed(&failure, now);
+            let is_over = state(&tried) == "failed";
+            assert_eq!(is_over, attempt >= ATTEMPTS_MAX, "{class:?} {attempt}");
+            effect = tried.requested_again(now);
+            let waits = effect.due().unwrap().duration_since(now);
+            assert_eq!(waits, backoff(attempt), "{class:?} {attempt}");
+        }
+    }
+    let refused = Failure::new(FailureClass::Forbidden, "no");
+    for (action, failure) in [
+        (say(), refused),
+        (archive(), Failure::new(FailureClass::Throttled, "slow")),
+    ] {
+        let state = EffectState::Failed {
+            at: at(0),
+            attempt: ATTEMPTS_MAX,
+            failure,
+        };
+        let effect = Effect::new(action, at(0)).with(state);
+        assert_eq!(effect.requested_again(at(9)), effect);
+    }
 }
 
 /// Fails again and again; answers how often and over how many seconds.

@@ -119,7 +119,7 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
         again: None,
         nudges: 0,
         told_at: None,
-        message_refused_at: None,
+        message_refused: None,
         order_log: Vec::new(),
         phase: JobPhase::Queued {
             since: now,

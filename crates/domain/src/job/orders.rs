@@ -10,7 +10,7 @@ use super::open_plan::shown_plan;
 use super::watch::{Attention, Reply, SentAnswer, Watch};
 use super::{AnnouncementTopic, EndReason, Ending, Job, JobPhase, retry, turns};
 use crate::advice::Advice;
-use crate::effect::{ATTEMPTS_MAX, Action, CALL_TIMEOUT, Effect, JulesAction};
+use crate::effect::{ATTEMPTS_MAX, Action, CALL_TIMEOUT, Effect, EffectState, JulesAction};
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
 use crate::failure::Failure;
 use crate::ids::{DeliveryId, PlanId, SessionId, digest};
@@ -198,26 +198,36 @@ pub fn said(job: &Job, session: &SessionId, now: Timestamp, timing: &Timing) -> 
 
 /// Keeps when a message of the job's delivery was sent, which is known by its cause.
 pub fn note_sent(job: &mut Job, cause: &str, now: Timestamp) {
-    if has_cause_of_delivery(job, cause) {
+    if round(job, cause).is_some() {
         job.told_at = Some(now);
     }
 }
 
-/// Keeps when a message of the job's delivery failed for the last time: the delivery asks for it again until then.
-fn note_refused(job: &mut Job, effect: &Effect, now: Timestamp) {
-    if effect.attempt() >= ATTEMPTS_MAX && is_of_delivery(job, &effect.action) {
-        job.message_refused_at = Some(now);
+/// Keeps which message of the job's delivery its session refused for the last time. What may pass is no refusal: the delivery asks for the
+/// message again until Jules takes it.
+fn note_refused(job: &mut Job, effect: &Effect) {
+    if let Action::Jules(JulesAction::Say { session, cause, .. }) = &effect.action
+        && let EffectState::Failed {
+            attempt, failure, ..
+        } = &effect.state
+        && *attempt >= ATTEMPTS_MAX
+        && !failure.class.may_pass()
+        && job.session() == Some(session)
+        && let Some(round) = round(job, cause)
+    {
+        job.message_refused = Some(round);
     }
 }
 
 /// Whether it is a message of the job's delivery.
 fn is_of_delivery(job: &Job, action: &Action) -> bool {
-    matches!(action, Action::Jules(JulesAction::Say { cause, .. }) if has_cause_of_delivery(job, cause))
+    matches!(action, Action::Jules(JulesAction::Say { cause, .. }) if round(job, cause).is_some())
 }
 
-fn has_cause_of_delivery(job: &Job, cause: &str) -> bool {
-    let own = job.delivery.as_ref().map(DeliveryId::message_prefix);
-    own.is_some_and(|own| cause.starts_with(&own))
+/// The round that a message with this cause begins; none for a message that is not of the job's delivery.
+fn round(job: &Job, cause: &str) -> Option<u32> {
+    let own = job.delivery.as_ref().map(DeliveryId::message_prefix)?;
+    cause.strip_prefix(own.as_str())?.parse().ok()
 }
 
 /// A person or an agent approves the present plan. One that names another plan read what is no longer current.
@@ -277,7 +287,7 @@ pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestam
         | Action::Repo(_)
         | Action::Tracker(_) => return step,
     };
-    note_refused(&mut step.aggregate, effect, now);
+    note_refused(&mut step.aggregate, effect);
     let mut watch = watch.clone();
     let is_nudge = turns::unanswered(&mut watch, &effect.action, now);
     if !is_nudge && !is_of_delivery(job, &effect.action) {

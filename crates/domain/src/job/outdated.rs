@@ -1,4 +1,4 @@
-//! Messages and approvals that failed, and say nothing about their job any more.
+//! Messages and approvals of a job that failed, and say nothing about it any more.
 
 use jiff::Timestamp;
 

@@ -277,7 +277,7 @@ fn failed_checks(step: &mut Step<Pull>, matter: &RepairContext<'_>, names: &[Str
         return matter.alarm(step, ErrorCause::CiFailed, reason);
     }
     let text = outgoing_text::ci_failed(&matter.facts.pull, sha, names, &matter.outside.logs);
-    tell(step, text, format!("ci:{sha}"));
+    tell(step, text, ci_cause(sha));
 }
 
 /// What is told of failed checks of a pull request of Gaffer's own, which no session mends.
@@ -309,7 +309,28 @@ fn conflict(step: &mut Step<Pull>, matter: &RepairContext<'_>) {
         return matter.alarm(step, ErrorCause::Conflict, reason);
     }
     let text = outgoing_text::conflict(&pull.pull, &matter.facts.base.branch);
-    tell(step, text, format!("conflict:{sha}"));
+    tell(step, text, conflict_cause(sha));
+}
+
+fn ci_cause(sha: &CommitSha) -> String {
+    format!("ci:{sha}")
+}
+
+fn conflict_cause(sha: &CommitSha) -> String {
+    format!("conflict:{sha}")
+}
+
+/// Whether a message to its session is about another head than the present one. One about the present head is decided once: where it
+/// failed, the session never hears of what it is about.
+pub fn is_about_earlier_head(pull: &Pull, action: &Action) -> bool {
+    let Action::Jules(JulesAction::Say { cause, .. }) = action else {
+        return false;
+    };
+    let is_present = |seen: &SeenHead| {
+        let sha = &seen.sha;
+        [ci_cause(sha), conflict_cause(sha)].contains(cause)
+    };
+    !pull.head.as_ref().is_some_and(is_present)
 }
 
 fn often(count: u32) -> String {

@@ -2,6 +2,7 @@
 
 use domain::effect::{Action, Effect, EffectState, JulesAction};
 use domain::ids::EffectId;
+use jiff::Timestamp;
 
 use crate::backend::{Backend, Error, IndexEntry, OUTBOX_GRACE, UnitOfWork};
 use crate::keys;
@@ -54,14 +55,7 @@ impl Backend {
         let (effect, version) = match found {
             None => (wished.with_initial_delay(), None),
             Some(found) => {
-                // An approval is safe to repeat, and only a person or an agent repeats it: it starts afresh.
-                let afresh = matches!(action, Action::Jules(JulesAction::ApprovePlan { .. }))
-                    && matches!(found.value.state, EffectState::Failed { .. });
-                let again = if afresh {
-                    wished.clone()
-                } else {
-                    found.value.requested_again(unit.now())
-                };
+                let again = asked_again(&found.value, unit.now());
                 if again == found.value {
                     return Ok(false);
                 }
@@ -78,6 +72,13 @@ impl Backend {
         let place = IndexEntry::due(effect.due().map(|due| due.max(soon)));
         unit.put(keys::effect(pk, &effect.id), &effect, version, place);
         Ok(true)
+    }
+
+    /// Whether an action was asked for, and asking for it again changes nothing.
+    pub(crate) async fn is_asked_in_vain(&self, pk: &str, action: &Action) -> Result<bool, Error> {
+        let found = self.store.effect(pk, &Self::effect_id(action)).await?;
+        let now = self.now();
+        Ok(found.is_some_and(|found| asked_again(&found.value, now) == found.value))
     }
 
     /// Adds the next state of an effect to a unit.
@@ -117,5 +118,18 @@ impl Backend {
     /// The id of the effect that an action is.
     pub fn effect_id(action: &Action) -> EffectId {
         EffectId::from_name(&action.to_string())
+    }
+}
+
+/// An effect after it was asked for again. An approval is safe to repeat, and only a person or an agent repeats it: it starts afresh.
+fn asked_again(found: &Effect, now: Timestamp) -> Effect {
+    let is_approval = matches!(found.action, Action::Jules(JulesAction::ApprovePlan { .. }));
+    match &found.state {
+        EffectState::Failed { .. } if is_approval => Effect::new(found.action.clone(), now),
+        EffectState::Failed { .. }
+        | EffectState::Intent { .. }
+        | EffectState::Started { .. }
+        | EffectState::Unknown { .. }
+        | EffectState::Done { .. } => found.requested_again(now),
     }
 }

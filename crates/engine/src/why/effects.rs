@@ -1,8 +1,10 @@
 //! Unfinished effects and their state.
 
-use domain::effect::{Action, Effect, EffectState, RepoAction};
+use domain::delivery::{self, Delivery};
+use domain::effect::{Action, Effect, EffectState, JulesAction, RepoAction};
 use domain::ids::JobId;
 use domain::job::{self, Job};
+use domain::pull::{self, Pull};
 use jiff::Timestamp;
 
 use super::WhySubject;
@@ -10,19 +12,49 @@ use crate::backend::{Backend, Error};
 use crate::keys;
 
 impl Backend {
-    /// Every effect of an aggregate that did not just succeed, but for what failed before its job went on.
-    pub(super) async fn why_effects(
-        &self,
-        found: &mut WhySubject,
-        pk: &str,
-        job: Option<&Job>,
-    ) -> Result<(), Error> {
-        for effect in self.store.effects(pk).await? {
-            if job.is_none_or(|job| !is_past(job, &effect.value)) {
-                one(found, &effect.value);
+    /// Every effect of a job that did not just succeed, but for what failed before the job went on.
+    pub(super) async fn why_effects(&self, found: &mut WhySubject, job: &Job) -> Result<(), Error> {
+        let unsent = self.unsent_cause(job).await?;
+        for effect in self.store.effects(&keys::job_pk(&job.id)).await? {
+            let effect = &effect.value;
+            let cause = unsent.as_deref();
+            if let Some(at) = cause.and_then(|cause| sent_again_at(effect, cause, self.now())) {
+                message_waits(found, effect, at);
+            } else if failed_at(effect).is_none_or(|at| !job::is_outdated(job, &effect.action, at))
+            {
+                one(found, effect);
             }
         }
         Ok(())
+    }
+
+    /// The same of a pull request, but for what its session was to be told of an earlier head, or for a job that is over.
+    pub(super) async fn why_pull_effects(
+        &self,
+        found: &mut WhySubject,
+        pull: &Pull,
+        job: Option<&Job>,
+    ) -> Result<(), Error> {
+        let is_over = job.is_some_and(Job::is_ended);
+        for effect in self.store.effects(&keys::pull_pk(&pull.pull)).await? {
+            let effect = &effect.value;
+            let is_message = matches!(effect.action, Action::Jules(_));
+            let is_past =
+                is_message && is_over || pull::is_about_earlier_head(pull, &effect.action);
+            if failed_at(effect).is_none() || !is_past {
+                one(found, effect);
+            }
+        }
+        Ok(())
+    }
+
+    /// The cause of the message that the session of a job has to be sent for its delivery.
+    async fn unsent_cause(&self, job: &Job) -> Result<Option<String>, Error> {
+        let Some(id) = &job.delivery else {
+            return Ok(None);
+        };
+        let found = self.store.get::<Delivery>(id).await?;
+        Ok(found.and_then(|found| delivery::unsent_cause(&found.value)))
     }
 
     /// What Gaffer does for a job whose pull request is not open yet: issues and labels come before it.
@@ -65,14 +97,45 @@ impl Backend {
     }
 }
 
-fn is_past(job: &Job, effect: &Effect) -> bool {
+fn failed_at(effect: &Effect) -> Option<Timestamp> {
     match &effect.state {
-        EffectState::Failed { at, .. } => job::is_outdated(job, &effect.action, *at),
+        EffectState::Failed { at, .. } => Some(*at),
         EffectState::Intent { .. }
         | EffectState::Started { .. }
         | EffectState::Unknown { .. }
-        | EffectState::Done { .. } => false,
+        | EffectState::Done { .. } => None,
     }
+}
+
+/// When the message with this cause is sent again that Jules has not taken; its delivery asks for it until then.
+fn sent_again_at(effect: &Effect, cause: &str, now: Timestamp) -> Option<Timestamp> {
+    let Action::Jules(JulesAction::Say { cause: own, .. }) = &effect.action else {
+        return None;
+    };
+    let is_again = match &effect.state {
+        EffectState::Intent { attempt, .. } => *attempt > 1,
+        EffectState::Failed { failure, .. } => failure.class.may_pass(),
+        EffectState::Started { .. } | EffectState::Unknown { .. } | EffectState::Done { .. } => {
+            false
+        }
+    };
+    let again = (is_again && own == cause).then(|| effect.requested_again(now))?;
+    again.due()
+}
+
+fn message_waits(found: &mut WhySubject, effect: &Effect, at: Timestamp) {
+    let why = match &effect.state {
+        EffectState::Failed { failure, .. } => format!(" ({failure})"),
+        EffectState::Intent { .. }
+        | EffectState::Started { .. }
+        | EffectState::Unknown { .. }
+        | EffectState::Done { .. } => String::new(),
+    };
+    let sentence =
+        format!("The message to its session waits for Jules{why}; the next attempt is at {at}.");
+    found.because("message_waits", sentence);
+    let at = (!found.held).then_some(at);
+    found.then(at, "Its session is sent the message once more.");
 }
 
 fn one(found: &mut WhySubject, effect: &Effect) {

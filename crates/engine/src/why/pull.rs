@@ -70,8 +70,7 @@ impl Backend {
                 }
             }
         }
-        self.why_effects(found, &keys::pull_pk(&pull.pull), job.as_ref())
-            .await
+        self.why_pull_effects(found, pull, job.as_ref()).await
     }
 
     /// The last judgement, in the words that fit its job and its delivery as they are now.
@@ -149,7 +148,9 @@ impl Backend {
             .await?;
         let mut parked = Vec::new();
         for record in &page.records {
-            parked.extend(decode::<OutboxRow>(record)?.value.unread);
+            // One that cannot be read explains nothing.
+            let row = decode::<OutboxRow>(record).ok();
+            parked.extend(row.and_then(|row| row.value.unread));
         }
         let now = self.now();
         let parked = parked.iter().filter(|unread| unread.again_at > now);

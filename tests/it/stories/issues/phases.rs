@@ -272,6 +272,24 @@ async fn a_dispatch_that_went_unheard_is_not_looked_for_in_another_repository() 
     world.finish().await;
 }
 
+/// A repository that is gone for good shows no end of a deployment: the wait for that ends as without an answer.
+#[tokio::test]
+async fn a_deployment_in_a_repository_that_is_gone_fails_in_time() {
+    let (world, number) = alone(|rules| {
+        rules.endpoint = Endpoint::default();
+        rules.deploy = "deployment:production".parse().expect("a deployment");
+    })
+    .await;
+    until(&world, number, "deploy/pending").await;
+    world.sandbox.github().remove_repo(REPO);
+    world.pass(hour(1)).await;
+    assert_eq!(place(&world, number).await, "deploy/pending");
+    world.pass(deliveries::DEPLOYED_WITHIN).await;
+    assert_eq!(place(&world, number).await, "deploy/failed");
+    let told = world.all_events().await;
+    assert!(told.iter().any(|it| it == "error/phase_failed"), "{told:?}");
+}
+
 /// The look that finds GitHub closed is over; it is no message that fails until it is given up.
 #[tokio::test]
 async fn a_wait_that_github_asks_for_puts_off_how_a_deployment_goes() {

@@ -131,3 +131,37 @@ async fn a_message_that_jules_keeps_refusing_fails_its_phase_and_calls_a_person(
     let counters = world.sandbox.counters();
     assert_eq!((counters.creates, counters.messages), (2, 0));
 }
+
+/// An outage passes, and so does a key that does not work: the session that was to be told something is not given up for it.
+#[tokio::test]
+async fn a_message_waits_for_jules_as_long_as_an_outage_lasts() {
+    // The key is refused, or may do nothing; or only messages fail.
+    for (code, path) in [(401, ""), (403, ""), (503, ":sendMessage")] {
+        let world = world_with(taking(|_| {}), false).await;
+        let number = open_issue(&world, "Add a test", "");
+        until(&world, number, "plan/pending").await;
+        order(&world, number, Act::Start).await;
+        until(&world, number, "plan/succeeded").await;
+        let kind = FaultKind::Status {
+            code,
+            retry_after_secs: None,
+            body: None,
+        };
+        let outage = Fault::new(Service::Jules, path, kind);
+        world.sandbox.faults().add(outage);
+        let reason = "Test the cart, too".to_owned();
+        order(&world, number, Act::Reject { reason }).await;
+        world.pass(hour(3)).await;
+        assert_eq!(place(&world, number).await, "plan/running", "{code}");
+        let task = delivery(&world, number).await.expect("a delivery").task;
+        let job = task.job.expect("a job");
+        let waits = async |world: &World| world.gives(&job, "message_waits").await;
+        Box::pin(world.until(hour(1), "message_waits", waits)).await;
+
+        world.sandbox.faults().clear();
+        let is_planned = async |world: &World| place(world, number).await == "plan/succeeded";
+        Box::pin(world.until(hour(2), "plan/succeeded", is_planned)).await;
+        let counters = world.sandbox.counters();
+        assert_eq!((counters.creates, counters.messages), (1, 1), "{code}");
+    }
+}

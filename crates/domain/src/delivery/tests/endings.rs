@@ -629,6 +629,28 @@ fn a_deployment_whose_end_is_never_reported_fails_in_time() {
     }
 }
 
+/// A repository that is gone for good would hold it up without end.
+#[test]
+fn an_observation_that_cannot_be_read_fails_in_time() {
+    let mut world = World::in_review(Rules {
+        observe: "soak:30m".parse().unwrap(),
+        ..rules(&[], "observe", ReviewBy::Nobody)
+    });
+    assert_eq!(world.reads(merged(None)), "observe/running");
+    let says = |report| DeliveryInput::Provider(Phase::Observe, report);
+    let nothing = says(ProviderReport::Nothing);
+    assert_eq!(world.take(&nothing).unwrap(), "observe/running");
+    world.second += 30 * 60 + DEPLOYED_WITHIN.as_secs() - 3;
+    assert_eq!(world.take(&nothing).unwrap(), "observe/running");
+    // Checks that run are read.
+    let running = says(ProviderReport::Running);
+    assert_eq!(world.take(&running).unwrap(), "observe/running");
+    assert_eq!(world.take(&nothing).unwrap(), "observe/failed");
+    let why = reasons(&world.delivery, None).remove(0);
+    assert_eq!(why.code, "observe_failed");
+    assert!(why.sentence.contains("24 hours"), "{}", why.sentence);
+}
+
 /// Whatever holds the start of a workflow back takes none of the time that its run has.
 #[test]
 fn a_workflow_that_was_not_started_is_not_late() {

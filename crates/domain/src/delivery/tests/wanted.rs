@@ -455,9 +455,14 @@ fn feedback_is_said_once_to_the_same_session() {
         .orders(Actor::agent("zai"), verdict(Verdict::NotPass, 'a'))
         .unwrap();
     assert_eq!(wanted(&world), ["say 1: Test the cart."]);
+    let cause = format!("delivery:{}:1", world.delivery.id);
+    assert_eq!(unsent_cause(&world.delivery), Some(cause));
     let mut told = seen(&world);
     told.job.as_mut().unwrap().told_at = Some(at(world.second));
     assert_eq!(wanted_at(&world.delivery, &told), none());
+    let resting = world.resting();
+    world.sees(resting, Some(pull_ref()));
+    assert_eq!(unsent_cause(&world.delivery), None);
 }
 
 #[test]

@@ -474,19 +474,29 @@ fn only_messages_of_its_delivery_count_as_its_own() {
 fn only_the_last_attempt_at_a_message_of_its_delivery_gives_that_up_and_none_is_announced() {
     let mut job = watched_job();
     job.delivery = Some("0123456789ab".parse().unwrap());
-    let own = "delivery:0123456789ab:1";
-    for (cause, attempt, given_up, announced) in [
-        (own, 9, None, 0),
-        ("a question", 10, None, 1),
-        ("delivery:ba9876543210:1", 10, None, 1),
-        (own, 10, Some(at(3)), 0),
+    let own = "delivery:0123456789ab:7";
+    let refused = FailureClass::Invalid;
+    for (session, cause, attempt, class, given_up, announced) in [
+        (SESSION, own, 9, refused, None, 0),
+        (SESSION, "a question", 10, refused, None, 1),
+        (SESSION, own, 10, refused, Some(7), 0),
+        (SESSION, own, 16, FailureClass::NotFound, Some(7), 0),
+        (SESSION, own, 11, FailureClass::Forbidden, Some(7), 0),
+        (SESSION, "delivery:ba9876543210:1", 10, refused, None, 1),
+        // Another session refused it.
+        ("7", own, 10, refused, None, 0),
+        // These pass.
+        (SESSION, own, 10, FailureClass::Unauthorized, None, 0),
+        (SESSION, own, 40, FailureClass::Unavailable, None, 0),
+        (SESSION, own, 10, FailureClass::Network, None, 0),
+        (SESSION, own, 10, FailureClass::Throttled, None, 0),
     ] {
         let say = Action::Jules(JulesAction::Say {
-            session: SESSION.parse().unwrap(),
+            session: session.parse().unwrap(),
             text: "Go on".to_owned(),
             cause: cause.to_owned(),
         });
-        let failure = Failure::new(FailureClass::Invalid, "400");
+        let failure = Failure::new(class, "no").never_sent();
         let state = EffectState::Failed {
             at: at(3),
             attempt,
@@ -497,9 +507,13 @@ fn only_the_last_attempt_at_a_message_of_its_delivery_gives_that_up_and_none_is_
             ..Effect::new(say, at(1))
         };
         let step = order_failed(&job, &effect, &failure, at(3));
-        let refused_at = step.aggregate.message_refused_at;
-        assert_eq!(refused_at, given_up, "{cause} {attempt}");
-        assert_eq!(step.events.len(), announced, "{cause} {attempt}");
+        let refused = step.aggregate.message_refused;
+        assert_eq!(refused, given_up, "{session} {cause} {attempt} {class:?}");
+        assert_eq!(
+            step.events.len(),
+            announced,
+            "{session} {cause} {attempt} {class:?}"
+        );
     }
 }
 

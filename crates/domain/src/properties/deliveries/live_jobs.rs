@@ -94,7 +94,7 @@ impl LiveJobs {
             work: known.work.clone(),
             pull: None,
             told_at: None,
-            message_refused_at: None,
+            message_refused: None,
             approved_elsewhere: false,
         })
     }

@@ -1,7 +1,7 @@
 //! What goes back to the session, how often, and who hears of it when that does not help.
 
 use super::*;
-use crate::effect::JulesAction;
+use crate::effect::{JulesAction, PullAction};
 use crate::event::FailedCheck;
 use crate::facts::{CiClues, Demands};
 use crate::job::{WaitParty, WaitReason};
@@ -187,6 +187,33 @@ fn sessions_that_failed_or_were_called_off_get_no_messages() {
             assert!(world.read(600).is_empty());
             assert_eq!(world.pull.repairs, Repairs::default());
         }
+    }
+}
+
+#[test]
+fn a_message_is_about_its_head_until_there_is_another_one() {
+    for (mut world, told) in [
+        (failing(), "say:session:ci:A"),
+        (conflicting(), "say:session:conflict:A"),
+    ] {
+        let mut said = world.read(0);
+        if said.is_empty() {
+            said = world.read(60);
+        }
+        assert_eq!(said, [told]);
+        let effect = world.step.effects[0].clone();
+        assert!(!is_about_earlier_head(&world.pull, &effect));
+        // Its session moves, and the same head stays red.
+        world.outside.session = SessionStatus::Working;
+        world.read(600);
+        assert!(!is_about_earlier_head(&world.pull, &effect));
+        head(&mut world, 7);
+        world.read(700);
+        assert!(is_about_earlier_head(&world.pull, &effect));
+        let other = Action::Pull(PullAction::ClosePull {
+            pull: world.pull.pull.clone(),
+        });
+        assert!(!is_about_earlier_head(&world.pull, &other));
     }
 }
 

@@ -53,9 +53,17 @@ impl Dispatcher {
             Err(Error::Outside(_)) => return Ok(false),
             asked => asked?,
         };
-        let input = DeliveryInput::Provider(phase, report);
-        if !self.is_changed_by(delivery, &input).await? || Box::pin(self.is_astray(source)).await? {
+        let mut input = DeliveryInput::Provider(phase, report);
+        if !self.is_changed_by(delivery, &input).await? {
             return Ok(false);
+        }
+        match Box::pin(self.repository_must_be_meant(source)).await {
+            Err(Error::Outside(failure)) if failure.class.may_pass() => return Ok(false),
+            // Another repository, or none, shows nothing; the time that there is passes all the same.
+            Err(Error::Outside(_)) => {
+                input = DeliveryInput::Provider(phase, ProviderReport::Nothing);
+            }
+            read => read?,
         }
         self.show_delivery(&delivery.id, &input).await
     }

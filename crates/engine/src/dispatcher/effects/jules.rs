@@ -2,6 +2,7 @@
 
 mod creating;
 
+use domain::account::Health;
 use domain::effect::{Action, Effect, EffectFinding, EffectState, JulesAction};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{AccountName, PlanId, SessionId};
@@ -62,7 +63,12 @@ impl Dispatcher {
             }
             JulesAction::Say { session, text, .. } => {
                 let account = self.account_of(session, source).await?;
-                done(sessions.send(&account, session, text).await)
+                match sessions.send(&account, session, text).await {
+                    Ok(()) => EffectOutcome::Done,
+                    Err(failure) => {
+                        EffectOutcome::Failed(self.of_its_key(&account, failure).await?)
+                    }
+                }
             }
             JulesAction::ApprovePlan { session, plan } => {
                 let watch = self.watching(session).await?;
@@ -175,6 +181,23 @@ impl Dispatcher {
     async fn account_of(&self, session: &SessionId, source: &Source) -> Result<AccountName, Error> {
         let job = self.job_with(session).await?;
         Ok(job.map_or_else(|| source.account.clone(), |job| job.value.account))
+    }
+
+    /// While Jules refuses the key of an account, it refuses nothing for another reason: that passes with a key that works.
+    async fn of_its_key(&self, account: &AccountName, failure: Failure) -> Result<Failure, Error> {
+        if failure.class != FailureClass::Forbidden {
+            return Ok(failure);
+        }
+        let found = self.backend.store.account(account).await?;
+        let is_refused =
+            found.is_some_and(|found| matches!(found.value.health, Health::Unauthorized { .. }));
+        Ok(match is_refused {
+            true => Failure {
+                class: FailureClass::Unauthorized,
+                ..failure
+            },
+            false => failure,
+        })
     }
 
     /// When other effects sent the very same text to the session: their messages prove nothing about this one.
@@ -311,7 +334,9 @@ impl Dispatcher {
         };
         let now = self.backend.now();
         let mut step = job::said(&found.value, session, now, &source.timing);
-        job::note_sent(&mut step.aggregate, cause, now);
+        if !maybe {
+            job::note_sent(&mut step.aggregate, cause, now);
+        }
         self.wake_up(unit, &found.value.id, &found.value.account)
             .await?;
         self.backend.save_job(unit, Some(&found), &step).await?;

@@ -181,7 +181,7 @@ pub(super) fn job(origin: Origin, phase: JobPhase) -> Job {
             automation: Automation::AutomationModeUnspecified,
         },
         told_at: Some(AT),
-        message_refused_at: Some(AT),
+        message_refused: Some(2),
         order_log: vec![OrderRecord {
             order: Order::Say,
             by: "token zai".to_owned(),

@@ -101,7 +101,7 @@ pub(super) fn seen() -> impl Iterator<Item = Seen> {
             work,
             pull: Some(pull_ref()),
             told_at: Some(AT),
-            message_refused_at: Some(AT),
+            message_refused: Some(2),
             approved_elsewhere: true,
         }),
         ..Seen::default()

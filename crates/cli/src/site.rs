@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use client::Client;
-use client::wire::Through;
+use client::wire::{Problem, Through};
 use domain::ids::RepoName;
 use domain::nearest::meant;
 use engine::backend::Backend;
@@ -138,7 +138,7 @@ pub(crate) async fn with_nearest_source(
     mut error: client::Error,
 ) -> client::Error {
     if let client::Error::Problem(problem) = &mut error
-        && problem.code == "no_such_source"
+        && is_without_source(problem)
         && let Ok(status) = client.status().await
     {
         let known: Vec<String> = status.feeds.iter().map(|it| it.repo.to_string()).collect();
@@ -146,6 +146,12 @@ pub(crate) async fn with_nearest_source(
         problem.detail.push_str(&near);
     }
     error
+}
+
+/// Whether a source is missing: the one in the address, or in the field of an order.
+fn is_without_source(problem: &Problem) -> bool {
+    let is_named = problem.code == "unknown_name" && problem.field.as_deref() == Some("repo");
+    is_named || problem.code == "no_such_source"
 }
 
 /// A client for orders from the command line.

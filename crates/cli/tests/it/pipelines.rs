@@ -179,7 +179,6 @@ fn a_layer_is_run_and_what_does_not_fit_it_is_refused() {
             "latest",
         ],
         &["pipeline", "start", REPO, "--from", "planner"],
-        &["pipeline", "show", "latest"],
         &["pipeline", "on", REPO, "--exchange", "always"],
         &["pipeline", "on", REPO, "--worker", "main"],
         &[

@@ -52,7 +52,7 @@ pub fn pending_answer(job: &Job) -> Option<PendingAnswer<'_>> {
     let JobPhase::Watching(watch) = &job.phase else {
         return None;
     };
-    let told = open(watch)?;
+    let told = watch.open()?;
     Some(PendingAnswer {
         is_plan: matches!(watch.attention, Attention::Plan { .. }),
         turn: told.turn.as_ref(),
@@ -62,27 +62,10 @@ pub fn pending_answer(job: &Job) -> Option<PendingAnswer<'_>> {
     })
 }
 
-/// The announcement of the open question or plan.
-fn open(watch: &Watch) -> Option<&Announcement> {
-    match &watch.attention {
-        Attention::Question { .. } => watch.announced.question.as_ref(),
-        Attention::Plan { .. } => watch.announced.plan.as_ref(),
-        Attention::None | Attention::Expecting { .. } | Attention::Answered { .. } => None,
-    }
-}
-
-fn open_mut(watch: &mut Watch) -> Option<&mut Announcement> {
-    match &watch.attention {
-        Attention::Question { .. } => watch.announced.question.as_mut(),
-        Attention::Plan { .. } => watch.announced.plan.as_mut(),
-        Attention::None | Attention::Expecting { .. } | Attention::Answered { .. } => None,
-    }
-}
-
 /// When the next answerer has its turn; `None` when the chain is at its end. An answer on its way delays it, and at
 /// the end of the chain the question opens again if the answer has not arrived by then.
 pub(crate) fn turn_deadline(watch: &Watch) -> Option<Timestamp> {
-    let told = open(watch)?;
+    let told = watch.open()?;
     let given = told.sent.last().map(|sent| plus(sent.at, ANSWER_WAIT));
     let until = told.turn.as_ref().and_then(|turn| turn.until);
     let sent = watch.unconfirmed_since.map(|at| plus(at, CONFIRM_WAIT));
@@ -162,7 +145,7 @@ pub(super) fn go_on(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
     while context.snapshot.activities.is_some()
         && turn_deadline(watch).is_some_and(|due| due <= context.now)
     {
-        let Some(mut told) = open(watch).cloned() else {
+        let Some(mut told) = watch.open().cloned() else {
             return;
         };
         let after = |turn: &Turn| match is_nobodys(turn, &steps) {
@@ -180,7 +163,7 @@ pub(super) fn go_on(step: &mut Step<Job>, watch: &mut Watch, context: &Context<'
             };
             pass_on(step, watch, matter, next, context);
         }
-        if let Some(open) = open_mut(watch) {
+        if let Some(open) = watch.open_mut() {
             *open = told;
         }
     }
@@ -196,7 +179,7 @@ fn is_nobodys(turn: &Turn, steps: &[Answer]) -> bool {
 fn take_from_agent(watch: &mut Watch, steps: &[Answer], context: &Context<'_>) {
     let now = context.now;
     let listened = context.snapshot.activities.is_some();
-    let turn = open_mut(watch).and_then(|told| told.turn.as_mut());
+    let turn = watch.open_mut().and_then(|told| told.turn.as_mut());
     if let Some(turn) = turn.filter(|turn| is_nobodys(turn, steps)) {
         let until = turn.until.map(|until| until.min(now));
         turn.until = until.or(listened.then_some(now));
@@ -302,7 +285,7 @@ fn nudge(step: &mut Step<Job>, watch: &mut Watch, told: &Announcement) -> bool {
 pub(super) fn answered(watch: &mut Watch, action: &Action, now: Timestamp) {
     let Some(reply) = reply(action) else { return };
     let is_silent = is_silent(watch);
-    let sent = match open_mut(watch) {
+    let sent = match watch.open_mut() {
         Some(told) => &mut told.sent,
         // An approval after the fact is not sent to Jules, so nothing of it can be taken up.
         None if is_silent && matches!(reply, Reply::Words { .. }) => {
@@ -338,7 +321,7 @@ pub(super) fn sent(watch: &Watch) -> &[SentAnswer] {
         Attention::None
         | Attention::Expecting { .. }
         | Attention::Question { .. }
-        | Attention::Plan { .. } => open(watch),
+        | Attention::Plan { .. } => watch.open(),
     };
     match told {
         Some(told) => &told.sent,
@@ -356,12 +339,12 @@ fn newest_answered(watch: &Watch) -> Option<&Announcement> {
 
 /// When another answerer was last shown what is open, after the first one.
 pub(super) fn passed_on_at(watch: &Watch) -> Option<Timestamp> {
-    open(watch)?.later.last().map(|telling| telling.at)
+    watch.open()?.later.last().map(|telling| telling.at)
 }
 
 /// Whose turn it is to answer the open question; `None` where it was not announced.
 pub(super) fn whose(watch: &Watch) -> Option<Answerer> {
-    open(watch)?.turn.as_ref().map(|turn| turn.who)
+    watch.open()?.turn.as_ref().map(|turn| turn.who)
 }
 
 /// When an answer was accepted that the session has not confirmed; `None` while nothing is asked or answered.
@@ -382,7 +365,7 @@ pub(super) fn unanswered(watch: &mut Watch, action: &Action, now: Timestamp) -> 
     let failed = reply(action);
     let is_other = |sent: &SentAnswer| Some(&sent.reply) != failed.as_ref();
     watch.announced.stuck_sent.retain(is_other);
-    let Some(told) = open_mut(watch) else {
+    let Some(told) = watch.open_mut() else {
         return nudge;
     };
     told.sent.retain(is_other);
@@ -403,6 +386,6 @@ pub fn is_wanted(watch: &Watch, cause: &str) -> bool {
             return wanted;
         }
         let is_open = |told: &Announcement| told.event.as_str() == event && told.sent.is_empty();
-        watch.unconfirmed_since.is_none() && open(watch).is_some_and(is_open)
+        watch.unconfirmed_since.is_none() && watch.open().is_some_and(is_open)
     })
 }

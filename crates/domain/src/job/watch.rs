@@ -54,6 +54,24 @@ impl Watch {
         self.progress_at = self.progress_at.min(now);
     }
 
+    /// The announcement of the open question or plan.
+    pub(super) fn open(&self) -> Option<&Announcement> {
+        match &self.attention {
+            Attention::Question { .. } => self.announced.question.as_ref(),
+            Attention::Plan { .. } => self.announced.plan.as_ref(),
+            Attention::None | Attention::Expecting { .. } | Attention::Answered { .. } => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(super) fn open_mut(&mut self) -> Option<&mut Announcement> {
+        match &self.attention {
+            Attention::Question { .. } => self.announced.question.as_mut(),
+            Attention::Plan { .. } => self.announced.plan.as_mut(),
+            Attention::None | Attention::Expecting { .. } | Attention::Answered { .. } => None,
+        }
+    }
+
     /// Whether a finished session got a message since it said that it is done: it wakes up and says so again. After a
     /// while it will not.
     pub fn awaits_return(&self, now: Timestamp, timing: &Timing) -> bool {

@@ -8,7 +8,7 @@ use domain::job::{self, JobPhase, WaitReason};
 use domain::merge::Reason;
 use domain::pull::{PullPhase, REOPEN_WAIT};
 use domain::reasoned::Reasoned;
-use domain::sprint::{MemberState, Sprint, SprintMember, SprintState, failed_checks};
+use domain::sprint::{Figures, MemberState, Sprint, SprintMember, SprintState, failed_checks};
 use jiff::Timestamp;
 
 use self::member::OfJob;
@@ -236,6 +236,14 @@ fn sentence(sprint: &Sprint) -> String {
         },
         SprintState::Done { .. } => "It is over: all that was made is merged.".to_owned(),
         SprintState::PartiallyDone { reason, .. } => format!("It is over: {reason}."),
-        SprintState::Aborted { by, .. } => format!("It is over: {by} aborted it."),
+        SprintState::Aborted { by, .. } => {
+            let Figures {
+                merged, members, ..
+            } = Figures::of_sprint(sprint);
+            match merged {
+                0 => format!("It is over: {by} aborted it."),
+                _ => format!("It is over: {by} aborted it. Merged members: {merged} of {members}."),
+            }
+        }
     }
 }

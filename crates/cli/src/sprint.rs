@@ -12,6 +12,7 @@ use crate::args::sprint::{
     AtOnce, OneSprint, SprintArgs, SprintCommand, SprintSetArgs, SprintStartArgs,
 };
 use crate::context::CommandContext;
+use crate::error::Doing;
 use crate::render::Answer;
 use crate::site::{self, StoreAccess};
 use crate::source;
@@ -106,9 +107,11 @@ async fn begin(client: &Client, start: SprintStartArgs) -> Result<Answer> {
     Ok(show::launched(&begun, &why))
 }
 
-fn doing(what: &str, one: &OneSprint) -> String {
-    match one.number {
-        Some(number) => format!("{what} sprint {number} of {}", one.repo),
-        None => format!("{what} the newest sprint of {}", one.repo),
-    }
+fn doing(what: &str, one: &OneSprint) -> Doing {
+    let repo = &one.repo;
+    let what = match one.number {
+        Some(number) => format!("{what} sprint {number} of {repo}"),
+        None => format!("{what} the newest sprint of {repo}"),
+    };
+    Doing::of(repo, what)
 }

@@ -69,7 +69,7 @@ pub use queue::{prioritised, start_place};
 pub use relation::{SessionRelation, relation, session_found};
 pub use retry::{RETRY_REASON_CHARS_MAX, Retry, retry};
 pub use session_status::session_status;
-pub use settling::pull_settled;
+pub use settling::{may_still_be_merged, pull_settled};
 pub use silence::STUCK_ANNOUNCEMENTS_MAX;
 pub(crate) use silence::silence_deadline;
 pub use silence::{is_halted, is_silent};

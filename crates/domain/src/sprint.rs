@@ -35,7 +35,9 @@ pub use gate::{gate, released};
 pub use labels::{ConflictLabel, conflict_labels, still_conflicts};
 pub use mailing::{MAILS_MAX, begins_weave, takers_of_mail};
 pub use member::{MemberState, Offer, Outbox, SHOWN_MAX, SprintMember, WeaveConflict};
-pub use orders::{abort, held, integrate, integrate_now, must_be_woven, must_go_on, resumed};
+pub use orders::{
+    abort, held, integrate, integrate_now, merged_meanwhile, must_be_woven, must_go_on, resumed,
+};
 pub use outbox::uncollected;
 pub use report::{Against, CLASHES_BYTES_MAX, Clash, Report, Way, WeaveVerdict, Woven};
 pub use rules::{Integration, NextSprint, OddSprints, Parallel, SprintMode, SprintRules};

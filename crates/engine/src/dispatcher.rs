@@ -254,6 +254,9 @@ impl Dispatcher {
             }
             JobPhase::Creating { .. } => self.recreate_if_lost(&found, &source).await,
             JobPhase::Proposed { .. } => self.look_at_proposal(id, &source.timing).await,
+            JobPhase::Ended(_) if job::may_still_be_merged(&found.value) => {
+                self.settle_with_pull(id).await
+            }
             JobPhase::Ended(_) => Ok(()),
         }
     }

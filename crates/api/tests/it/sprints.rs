@@ -534,17 +534,19 @@ async fn what_cannot_be_started_is_refused_and_names_what_was_meant() {
     let past = refused(json!({ "number": 50 })).await;
     assert_eq!(past.code(422), "past_number");
     assert_eq!(past.json()["field"], "number");
-    for (at, named) in [("49", "49"), ("latest/why", "latest")] {
+    for (at, told) in [
+        ("49", "there is no sprint `49` of `acme/other`"),
+        ("latest/why", "acme/other has no sprint yet"),
+    ] {
         let path = format!("/api/sprints/acme/other/{at}");
         let missing = world.get(&path).await;
         assert_eq!(missing.code(404), "no_such_sprint");
-        let told = format!("there is no sprint `{named}` of `acme/other`");
         assert_eq!(missing.json()["detail"], told);
         let problem = missing.json();
         let next = &problem["next"][0];
         let is_told = (&next["advice"], &next["about"]);
-        match named {
-            "latest" => assert_eq!(is_told, (&json!("start_sprint"), &json!("acme/other"))),
+        match at {
+            "latest/why" => assert_eq!(is_told, (&json!("start_sprint"), &json!("acme/other"))),
             _ => assert_eq!(is_told, (&Value::Null, &Value::Null), "{missing:?}"),
         }
     }

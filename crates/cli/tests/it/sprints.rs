@@ -302,6 +302,12 @@ fn what_cannot_be_a_sprint_is_refused() {
         let refused = world.refused(line);
         assert_eq!((refused.code.as_str(), refused.exit), (code, 1), "{line:?}");
     }
+    let other = world.refused(&["sprint", "why", REPO, "7"]);
+    let list = format!("`gaffer sprint list {REPO}`");
+    assert!(other.next.contains(&list), "{other:?}");
+    let newest = world.refused(&["sprint", "why", REPO]);
+    let none = format!("{REPO} has no sprint yet");
+    assert!(newest.error.contains(&none), "{newest:?}");
     for wrong in [
         &["sprint", "start", "shop"][..],
         &["sprint", "start", REPO, "--number", "0"],

@@ -6,7 +6,7 @@ use super::due::looked_at;
 use super::event::event;
 use super::observe::end;
 use super::watch::Watch;
-use super::{EndReason, Job, JobPhase, completion, proposal};
+use super::{EndReason, Ending, Job, JobPhase, completion, proposal};
 use crate::effect::{Action, JulesAction};
 use crate::event::{Audience, ErrorCause, Occurrence};
 use crate::facts::PullState;
@@ -24,6 +24,10 @@ pub fn pull_settled(
 ) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
     step.due = looked_at(job, &Timing::default());
+    if let Some(ending) = merged_after_end(job, pull, state, sha) {
+        step.aggregate.phase = JobPhase::Ended(ending);
+        return step;
+    }
     let JobPhase::Watching(watch) = &job.phase else {
         return proposal::settled(step, pull, state, sha, now);
     };
@@ -69,4 +73,30 @@ pub fn pull_settled(
     end(&mut step, watch, how, now);
     step.due = None;
     step
+}
+
+/// Whether a job is over and its pull request was left as it was: a merge of that, which may be under way, is its end.
+/// A delivery decides itself what its job came to.
+pub fn may_still_be_merged(job: &Job) -> bool {
+    let is_left =
+        |ending: &Ending| matches!(ending.how, EndReason::Cancelled { .. } | EndReason::Left);
+    job.delivery.is_none() && matches!(&job.phase, JobPhase::Ended(ending) if is_left(ending))
+}
+
+/// The end of a job whose pull request is merged although the job was over before.
+fn merged_after_end(
+    job: &Job,
+    pull: &PullRef,
+    state: &PullState,
+    sha: &CommitSha,
+) -> Option<Ending> {
+    let JobPhase::Ended(ending) = &job.phase else {
+        return None;
+    };
+    let is_its_own = ending.pull.as_ref() == Some(pull) && may_still_be_merged(job);
+    let is_merged = matches!(state, PullState::Merged { .. });
+    (is_its_own && is_merged).then(|| Ending {
+        how: EndReason::Merged { sha: sha.clone() },
+        ..ending.clone()
+    })
 }

@@ -48,15 +48,16 @@ enum Whom {
     Woken,
 }
 
-/// What keeps it from being woven, or blocks its merge where it is merged by itself, as far as it was read; none where nothing
-/// stands in the way.
+/// What keeps it from being woven, or blocks its merge where it is merged by itself, or what of it could not be read; none where
+/// nothing stands in the way.
 pub(crate) fn hindrance(pull: &Pull, on_woven: bool) -> Option<&Reason> {
     let verdict = pull.verdict.as_ref()?;
     let reasons = verdict.judgement.reasons();
     let first = decisive(pull, &verdict.sha, &awaited(reasons, on_woven))?;
     let is_member = reasons.iter().any(is_woven);
     let is_blocked = || of_reason(pull, &verdict.sha, first).1 == WaitReason::Blocked;
-    let is_told = pull.phase == PullPhase::Open && (is_member || is_blocked());
+    let is_unread = matches!(first, Reason::Unknown { .. });
+    let is_told = pull.phase == PullPhase::Open && (is_member || is_unread || is_blocked());
     (is_told && !is_woven(first)).then_some(first)
 }
 

@@ -5,9 +5,12 @@ use jiff::{SignedDuration, Timestamp};
 use super::apply::go_on;
 use super::mailing::not_taken;
 use super::member::MemberState;
+use super::one_by_one::see_alone;
+use super::sight::{Landing, Work};
 use super::{Sights, Sprint, SprintState};
 use crate::advice::Advice;
 use crate::fence::clip;
+use crate::ids::JobId;
 use crate::refusal::NotNow;
 use crate::when::plus;
 
@@ -28,6 +31,29 @@ pub fn abort(sprint: &Sprint, by: &str, now: Timestamp) -> Result<Sprint, NotNow
     next.members.iter_mut().for_each(not_taken);
     next.updated_at = now;
     Ok(next)
+}
+
+/// A sprint that was aborted while merges were under way: what turned out to be merged counts, and the sprint stays aborted.
+pub fn merged_meanwhile(sprint: &Sprint, sights: &Sights, now: Timestamp) -> Sprint {
+    let mut next = sprint.clone();
+    if !matches!(sprint.state, SprintState::Aborted { .. }) {
+        return next;
+    }
+    if sprint.is_woven() {
+        next.merged |= sights.landing == Some(Landing::Merged);
+    } else {
+        let is_merged = |job: &JobId| {
+            let mut seen = sights.members.iter();
+            seen.any(|(it, sight)| it == job && sight.work == Work::Merged)
+        };
+        for member in next.members.iter_mut().filter(|it| is_merged(&it.job)) {
+            see_alone(member, &Work::Merged);
+        }
+    }
+    if next != *sprint {
+        next.updated_at = now;
+    }
+    next
 }
 
 /// Weaves what there is, where no member is waited for.

@@ -224,6 +224,21 @@ fn a_member_is_merged_once_the_one_pull_request_is() {
     }
     let aborted = abort(&open, "kim", at(9)).unwrap();
     assert_eq!(counted(&aborted), (2, 0));
+    for (landing, merged) in [
+        (None, 0),
+        (Some(Landing::Open), 0),
+        (Some(Landing::MergedOlder), 0),
+        (Some(Landing::Merged), 2),
+    ] {
+        let sights = Sights {
+            landing,
+            ..Sights::default()
+        };
+        let over = merged_meanwhile(&aborted, &sights, at(10));
+        assert_eq!(counted(&over), (2, merged), "{landing:?}");
+        assert_eq!(over.state, aborted.state, "{landing:?}");
+        assert_eq!(merged_meanwhile(&open, &sights, at(10)), open);
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What can go wrong with an operation.
 
+use domain::advice::NO_NEWEST;
+
 use crate::ports::{CommitError, QueueError, RecordsError};
 
 /// Why an operation failed.
@@ -21,7 +23,7 @@ pub enum Error {
     #[error(transparent)]
     Transition(#[from] domain::delivery::TransitionError),
     /// There is no such thing.
-    #[error("there is no {what} `{name}`")]
+    #[error("{}", no_such(.what, .name))]
     NoSuch {
         /// What kind of thing.
         what: &'static str,
@@ -46,5 +48,13 @@ impl Error {
             | Self::NoSuch { .. }
             | Self::Outside(_) => false,
         }
+    }
+}
+
+/// That something is not there; of a name that stands for the newest, that there is none yet.
+fn no_such(what: &str, name: &str) -> String {
+    match name.strip_prefix(NO_NEWEST) {
+        Some(repo) => format!("{repo} has no {what} yet"),
+        None => format!("there is no {what} `{name}`"),
     }
 }

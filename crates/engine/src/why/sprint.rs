@@ -8,12 +8,13 @@ use domain::job::{self, JobPhase, WaitReason};
 use domain::merge::Reason;
 use domain::pull::{PullPhase, REOPEN_WAIT};
 use domain::reasoned::Reasoned;
-use domain::sprint::{MemberState, Sprint, SprintMember, SprintState, failed_checks};
+use domain::sprint::{Figures, MemberState, Sprint, SprintMember, SprintState, failed_checks};
 use jiff::Timestamp;
 
 use self::member::OfJob;
 use super::job::health;
-use super::{WhySubject, pull};
+use super::told::NO_AGENT;
+use super::{Why, WhySubject, pull};
 use crate::backend::{Backend, Error};
 use crate::keys;
 
@@ -93,12 +94,7 @@ impl Backend {
         let why = self.why(&sprint.integration).await?;
         let waits_for = why.waits_for.as_ref();
         let is_blocked = waits_for.is_some_and(|it| it.what == WaitReason::Blocked);
-        let new = why.because.into_iter();
-        let new: Vec<Reasoned> = new.filter(|it| !found.because.contains(it)).collect();
-        found.because.extend(new);
-        let next = why.next.into_iter();
-        let next: Vec<Next> = next.filter(|it| !found.next.contains(it)).collect();
-        found.next.extend(next);
+        add_landing(found, why);
         self.why_closed(found, sprint).await?;
         if is_blocked && !self.failing_of_sprint(sprint).await?.is_empty() {
             let sentence = "No session mends its checks any more: have them run again on GitHub, or abort the sprint. A push to its branch ends the sprint.";
@@ -201,6 +197,21 @@ impl Backend {
     }
 }
 
+/// Adds what is told of the job of the one pull request, each thing once. Its events are told with the sprint, whose agent is that of
+/// its source.
+fn add_landing(found: &mut WhySubject, why: Why) {
+    for reason in why.because {
+        if reason.code != NO_AGENT && !found.because.contains(&reason) {
+            found.because.push(reason);
+        }
+    }
+    for next in why.next {
+        if next.advice != Advice::Events && !found.next.contains(&next) {
+            found.next.push(next);
+        }
+    }
+}
+
 /// The names of some members.
 fn named(sprint: &Sprint, is_meant: impl Fn(&SprintMember) -> bool) -> String {
     let meant = sprint.members.iter().filter(|it| is_meant(it));
@@ -236,6 +247,39 @@ fn sentence(sprint: &Sprint) -> String {
         },
         SprintState::Done { .. } => "It is over: all that was made is merged.".to_owned(),
         SprintState::PartiallyDone { reason, .. } => format!("It is over: {reason}."),
-        SprintState::Aborted { by, .. } => format!("It is over: {by} aborted it."),
+        SprintState::Aborted { by, .. } => {
+            let Figures {
+                merged, members, ..
+            } = Figures::of_sprint(sprint);
+            match merged {
+                0 => format!("It is over: {by} aborted it."),
+                _ => format!("It is over: {by} aborted it. Merged members: {merged} of {members}."),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_the_one_pull_request_each_thing_is_told_once_and_nothing_of_agents() {
+        let job: JobId = "01k5nx0000000000000000000a".parse().unwrap();
+        let landing = |codes: &[&str]| {
+            let mut subject = WhySubject::default();
+            for code in codes {
+                subject.because(code, "It is so.");
+            }
+            let orders = [Advice::Events, Advice::Merge, Advice::Merge];
+            subject.next.extend(orders.map(|it| it.about(&job)));
+            subject.into_why(Some(job.clone()), None, "in-review", None)
+        };
+        let mut found = WhySubject::default();
+        found.because("paused", "It is so.");
+        add_landing(&mut found, landing(&["paused", NO_AGENT, "merge"]));
+        let codes: Vec<&str> = found.because.iter().map(|it| it.code.as_str()).collect();
+        assert_eq!(codes, ["paused", "merge"]);
+        assert_eq!(found.next, [Advice::Merge.about(&job)]);
     }
 }

@@ -12,6 +12,9 @@ use crate::backend::{Backend, Error};
 /// How many of the newest events of a job are read.
 const EVENTS_MAX: usize = 20;
 
+/// The code of a job that has no agent.
+pub(super) const NO_AGENT: &str = "no_agent";
+
 impl Backend {
     /// Explains wakes of a job's events without an acknowledgement.
     pub(super) async fn why_told(&self, found: &mut WhySubject, job: &Job) -> Result<(), Error> {
@@ -52,7 +55,7 @@ impl Backend {
         let Some(name) = named else {
             let sentence = "It names no agent and neither does its source: what has to be known waits for a person among its events.";
             found.next.push(Advice::Events.about(&job.id));
-            found.because("no_agent", sentence);
+            found.because(NO_AGENT, sentence);
             return Ok(());
         };
         match self.store.agent(name).await? {

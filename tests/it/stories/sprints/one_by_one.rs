@@ -1,5 +1,6 @@
 //! Sprints of which not all members work at once, and sprints that are not woven.
 
+use domain::reasoned::Reasoned;
 use domain::sprint::{Integration, MemberState, NextSprint, Way};
 use sandbox::github::PullState;
 use sandbox::{FaultKind, Lags};
@@ -99,6 +100,42 @@ async fn what_is_about_to_be_merged_as_its_sprint_is_aborted_stays_open() {
     assert_eq!(pull.state, PullState::Open);
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     world.finish().await;
+}
+
+/// Its merge is begun, and GitHub merges it after the abort: by itself, or woven.
+#[tokio::test]
+async fn what_is_being_merged_as_its_sprint_is_aborted_counts_as_merged() {
+    for integration in [Integration::Individual, Integration::Consolidated] {
+        let source = set(|source| source.sprints.integration = integration);
+        let world = world_with(false, appendix_a(), source).await;
+        begin_with(&world, "50", &["curator"]).await;
+        let backend = world.backend.clone();
+        world.fate.before_next("merge", async move {
+            let repo = REPO.parse().expect("a repository");
+            let aborted = backend.abort_sprint(&repo, None, "ann").await;
+            aborted.expect("an abort");
+        });
+        until_over(&world).await;
+        Box::pin(world.pass(hour(1))).await;
+        let over = sprint(&world).await;
+        assert_eq!(over.state.word(), "aborted");
+        let story = world.story().await;
+        assert_eq!(members(&over), ["curator #101 applied"], "{story}");
+        assert_eq!(Figures::of_sprint(&over).merged, 1, "{story}");
+        let merged = match integration {
+            Integration::Individual => &over.members[0].job,
+            Integration::Consolidated => &over.integration,
+        };
+        assert_eq!(world.state(merged).await, "merged", "{story}");
+        let again = world.backend.retry_job(&world.named(merged), None).await;
+        assert!(matches!(again, Err(Error::NotNow(it)) if it.code == "merged"));
+        let why = world.backend.sprint_why(&over.repo, None).await;
+        let told = why.expect("why").because;
+        let is_said = |it: &Reasoned| it.sentence.ends_with("Merged members: 1 of 1.");
+        assert!(told.iter().any(is_said), "{told:?}");
+        assert_eq!(world.sandbox.counters().merges, 1);
+        world.finish().await;
+    }
 }
 
 #[tokio::test]

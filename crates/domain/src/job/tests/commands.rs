@@ -424,6 +424,36 @@ fn the_job_ends_with_its_pull_request() {
 }
 
 #[test]
+fn a_job_that_was_over_before_its_pull_request_was_merged_is_merged() {
+    let pull: PullRef = "acme/shop#7".parse().unwrap();
+    let other: PullRef = "acme/shop#8".parse().unwrap();
+    let mut story = Story::new();
+    story.pulls = vec![pull.clone()];
+    story.poll(10, "COMPLETED");
+    let cancelled = cancel(&story.job, "kim", at(20)).unwrap().aggregate;
+    let left = leave(&story.job, at(20)).aggregate;
+    let merged = PullState::Merged { commit: None };
+    for over in [&cancelled, &left] {
+        let step = pull_settled(over, &pull, &merged, &sha(), at(30));
+        assert_eq!((step.events, step.effects), (vec![], vec![]));
+        let JobPhase::Ended(ending) = &step.aggregate.phase else {
+            panic!("{:?}", step.aggregate.phase);
+        };
+        assert_eq!(ending.how, EndReason::Merged { sha: sha() });
+        assert_eq!(ending.at, at(20));
+        assert_eq!(code(retry(&step.aggregate, None, at(31))), "merged");
+        for (pull, state) in [(&other, &merged), (&pull, &PullState::Closed)] {
+            let same = pull_settled(over, pull, state, &sha(), at(30));
+            assert_eq!(same.aggregate, *over);
+        }
+    }
+    let mut of_delivery = cancelled;
+    of_delivery.delivery = Some("0123456789ab".parse().unwrap());
+    let same = pull_settled(&of_delivery, &pull, &merged, &sha(), at(30));
+    assert_eq!(same.aggregate, of_delivery);
+}
+
+#[test]
 fn a_pull_request_that_jules_never_listed_is_linked_from_the_other_side() {
     let timing = Timing::default();
     let (pull, session): (PullRef, SessionId) =

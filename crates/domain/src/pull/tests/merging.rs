@@ -605,9 +605,12 @@ fn what_is_woven_waits_for_its_sprint_only_once_nothing_else_is_in_the_way() {
 #[test]
 fn what_is_merged_by_itself_names_what_blocks_it() {
     type Case<'a> = (&'a str, &'a dyn Fn(&mut World));
-    let changes: [Case<'_>; 4] = [
+    let changes: [Case<'_>; 5] = [
         ("", &|_| {}),
         ("", &|world| world.policy.merge = MergePolicy::Human),
+        ("unknown", &|world| {
+            world.facts.files = Fact::Known(Vec::new());
+        }),
         ("blocking_label", &|world| {
             world.facts.labels = vec!["do-not-merge".to_owned()];
         }),

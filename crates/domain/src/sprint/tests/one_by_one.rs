@@ -52,6 +52,32 @@ fn what_is_merged_by_itself_is_waited_for_until_it_is_merged_or_closed() {
 }
 
 #[test]
+fn what_turns_out_to_be_merged_after_an_abort_counts_as_merged() {
+    let aborted = abort(&sequential(), "kim", at(3)).unwrap();
+    let sights = |work| {
+        let SprintInput::Seen(sights) = seen(&[("curator", work)]) else {
+            panic!("it is seen");
+        };
+        sights
+    };
+    for work in [Work::Working, Work::Closed, ready(101, 'a')] {
+        let same = merged_meanwhile(&aborted, &sights(work), at(4));
+        assert_eq!(same, aborted);
+    }
+    let merged = merged_meanwhile(&aborted, &sights(Work::Merged), at(4));
+    assert_eq!(
+        words(&merged),
+        "aborted 1: curator applied, refactor pending"
+    );
+    assert_eq!(merged.word_of(&merged.members[0]), "applied");
+    assert_eq!(merged.state, aborted.state);
+    let figures = Figures::of_sprint(&merged);
+    assert_eq!((figures.integrated, figures.merged), (1, 1));
+    let again = merged_meanwhile(&merged, &sights(Work::Merged), at(5));
+    assert_eq!(again, merged);
+}
+
+#[test]
 fn what_is_woven_gets_its_time_again_once_it_is_not_ready_any_more() {
     let mut sprint = begun(&["curator", "refactor"]);
     let work = |curator| seen(&[("curator", curator), ("refactor", Work::Working)]);

@@ -9,7 +9,9 @@ use domain::job::{self, EndReason, Job, JobPhase};
 use domain::mail::{HUMAN, Outgoing, Recipient};
 use domain::outgoing_text::{left_out, next_not_started, sprint_end, unread_mail};
 use domain::policy::Timing;
-use domain::sprint::{self, NextSprint, Sights, Sprint, SprintInput, SprintMember, SprintState};
+use domain::sprint::{
+    self, Landing, NextSprint, Sights, Sprint, SprintInput, SprintMember, SprintState,
+};
 use domain::step::Step;
 use jiff::Timestamp;
 
@@ -29,6 +31,9 @@ impl Dispatcher {
     /// Carries out what the end of a sprint asks for; done twice it does nothing more. Returns whether the sprint changed.
     pub(super) async fn end_sprint(&self, found: &Versioned<Sprint>) -> Result<bool, Error> {
         let sprint = &found.value;
+        if Box::pin(self.see_merged_meanwhile(found)).await? {
+            return Ok(true);
+        }
         let mail = match Box::pin(self.settle_mail(found)).await {
             Ok(None) => return Ok(true),
             Ok(Some(sights)) => Ok(sights),
@@ -53,6 +58,26 @@ impl Dispatcher {
         }
         self.save_end(found, sights).await?;
         Ok(false)
+    }
+
+    /// What was about to be merged as a sprint was aborted may be merged by now. Returns whether the sprint changed.
+    async fn see_merged_meanwhile(&self, found: &Versioned<Sprint>) -> Result<bool, Error> {
+        let sprint = &found.value;
+        if !matches!(sprint.state, SprintState::Aborted { .. }) {
+            return Ok(false);
+        }
+        let mut sights = self.sprint_sights(sprint, &Timing::default()).await?;
+        let merged = self.merged(sprint).await?;
+        sights.landing = merged.map(|_| Landing::Merged);
+        let next = sprint::merged_meanwhile(sprint, &sights, self.backend.now());
+        if next == *sprint {
+            return Ok(false);
+        }
+        let mut unit = self.backend.unit();
+        let id = (next.repo.clone(), next.number);
+        unit.save_at(&id, &next, Some(found.version), found.due);
+        self.backend.try_commit(unit).await?;
+        Ok(true)
     }
 
     /// A sprint that is over is due until all was read, and the next one is there.
@@ -225,7 +250,7 @@ impl Dispatcher {
         };
         let found = self.backend.store.pull(&woven.pull).await?;
         let landing = found.map(|found| sprint::landing(&found.value.pull, woven));
-        let is_merged = landing == Some(sprint::Landing::Merged);
+        let is_merged = landing == Some(Landing::Merged);
         Ok(is_merged.then(|| woven.pull.clone()))
     }
 

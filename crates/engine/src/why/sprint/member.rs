@@ -291,6 +291,22 @@ mod tests {
     }
 
     #[test]
+    fn what_was_merged_is_said_of_a_sprint_that_was_aborted() {
+        let mode = SprintMode {
+            integration: Integration::Individual,
+            ..SprintMode::default()
+        };
+        let sprint = begun(&["curator", "refactor"], mode);
+        let mut over = abort(&sprint, "kim", at(1)).unwrap();
+        let none = super::super::sentence(&over);
+        assert_eq!(none, "It is over: kim aborted it.");
+        let way = domain::sprint::Way::Merged;
+        over.members[0].state = MemberState::Applied { way };
+        let one = super::super::sentence(&over);
+        assert_eq!(one, "It is over: kim aborted it. Merged members: 1 of 2.");
+    }
+
+    #[test]
     fn what_was_left_to_the_weaver_says_whether_its_change_holds_it() {
         let mut sprint = begun(&["curator", "weaver"], SprintMode::default());
         sprint.members[0].state = MemberState::Delegated;

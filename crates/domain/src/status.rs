@@ -30,8 +30,8 @@ pub struct Status {
     pub observe_only: bool,
     /// How many jobs are in each state.
     pub jobs: BTreeMap<String, u64>,
-    /// Who is waited for, by open deliveries and by jobs of none whose session is watched: `person`, `agent`, `jules`,
-    /// `github`, `gaffer` or `nobody`; `not_read` are deliveries beyond the first 200, and jobs in review beyond the
+    /// Who is waited for, by open deliveries and by jobs of none whose session is watched or that a pause holds: `person`,
+    /// `agent`, `jules`, `github`, `gaffer` or `nobody`; `not_read` are deliveries beyond the first 200, and jobs in review beyond the
     /// first 500 open pull requests.
     #[serde(default)]
     pub waits_for: BTreeMap<String, u64>,

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use client::wire::DeliveryCard;
-use domain::delivery::Phase;
+use domain::delivery::{Fault, Phase};
 use jiff::Timestamp;
 
 use crate::shell::{Frame, Page, Place, Shell, paged};
@@ -81,7 +81,12 @@ struct Card<'a> {
 }
 
 pub(crate) fn has_failed(card: &DeliveryCard) -> bool {
-    card.run_status == "failed"
+    card.run_status == "failed" && !is_cancelled(card)
+}
+
+/// Whether it shows a job that was cancelled. A delivery that was cancelled waits for a person, as one that failed does.
+fn is_cancelled(card: &DeliveryCard) -> bool {
+    card.is_over() && card.why.code == Fault::Canceled.word()
 }
 
 pub(crate) fn awaits_person(card: &DeliveryCard) -> bool {
@@ -177,6 +182,9 @@ pub(crate) fn mark(card: &DeliveryCard) -> &'static str {
     }
     if awaits_person(card) {
         return "● your turn";
+    }
+    if is_cancelled(card) {
+        return "cancelled";
     }
     match (card.run_status.as_str(), card.verdict.as_deref()) {
         ("pending", _) => "pending",

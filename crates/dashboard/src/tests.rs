@@ -187,6 +187,27 @@ fn a_board_with_a_failed_delivery_does_not_say_that_none_waits() {
 }
 
 #[test]
+fn a_job_that_was_cancelled_has_not_failed() {
+    let cancelled = cards(vec![with(
+        card(1),
+        json!({
+            "run_status": "failed",
+            "waits_for": {"who": "nobody", "for": "ended", "sentence": "nobody: it is over"},
+            "why": {"code": "canceled", "sentence": "It was cancelled."},
+        }),
+    )]);
+    let page = board_of(&cancelled, &[]).html;
+    assert!(
+        page.contains("<b>cancelled</b>") && page.contains("none failed"),
+        "{page}"
+    );
+    assert!(
+        !page.contains("✕") && !page.contains("class=\"f\""),
+        "{page}"
+    );
+}
+
+#[test]
 fn a_delivery_tells_everything_about_it() {
     let why: Why = serde_json::from_value(json!({
         "job_id": null, "pull_request": "acme/shop#8", "state": "waits",

@@ -49,6 +49,12 @@ fn a_bare_job_is_shown_where_it_is() {
         by: "kim".to_owned(),
     });
     let delivery = of_job(&cancelled, None, &Timing::default(), at(10));
+    let told = reasons(&delivery, None);
+    let told: Vec<(&str, &str)> = told
+        .iter()
+        .map(|it| (it.code, it.sentence.as_str()))
+        .collect();
+    assert_eq!(told, [("canceled", "It was cancelled.")]);
     assert_eq!(delivery.error.unwrap().text, CANCELED);
 }
 

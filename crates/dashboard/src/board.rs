@@ -22,6 +22,8 @@ pub struct Board<'a> {
     pub cards: &'a [DeliveryCard],
     /// What keeps them from being known.
     pub troubles: &'a [Trouble],
+    /// Whether a sprint goes on only once a person ends its pause.
+    pub is_held: bool,
     /// Where the older ones are, if there are any.
     pub older: Option<&'a str>,
 }
@@ -37,6 +39,7 @@ pub fn board(frame: &Frame, board: Board<'_>) -> Result<Page, Error> {
         troubles: board.troubles,
         older: board.older,
         of_person: count(awaits_person),
+        is_held: board.is_held,
         failed: count(|card| has_failed(card) && !card.is_over()),
         shown: board.cards.len(),
         parts: parts(board.cards),
@@ -50,6 +53,7 @@ struct BoardPage<'a> {
     troubles: &'a [Trouble],
     older: Option<&'a str>,
     of_person: usize,
+    is_held: bool,
     failed: usize,
     shown: usize,
     parts: Vec<Part<'a>>,

@@ -128,16 +128,13 @@ fn kept(page: &Page) -> String {
 }
 
 fn board_of(cards: &[DeliveryCard], troubles: &[Trouble]) -> Page {
-    let older = None;
-    board(
-        &frame(true),
-        Board {
-            cards,
-            troubles,
-            older,
-        },
-    )
-    .unwrap()
+    let told = Board {
+        cards,
+        troubles,
+        is_held: false,
+        older: None,
+    };
+    board(&frame(true), told).unwrap()
 }
 
 #[test]
@@ -386,6 +383,7 @@ fn the_age_of_things_changes_no_etag_and_everything_else_does() {
         let board_now = Board {
             cards,
             troubles: &[],
+            is_held: false,
             older: None,
         };
         board(&frame, board_now).unwrap()
@@ -440,6 +438,32 @@ fn what_could_not_be_read_is_told_beside_an_empty_board() {
         assert!(page.html.contains(words), "{words}");
     }
     assert_eq!(page.html.matches("notice failed").count(), 3);
+}
+
+#[test]
+fn a_sprint_that_waits_for_the_end_of_a_pause_is_told() {
+    let figures = domain::sprint::Figures::default();
+    let status = |paused: &[&str]| {
+        status(json!({
+            "paused_sources": paused,
+            "sprints": [{"repo": "acme/shop", "number": 3, "state": "working", "is_over": false, "ticks": 0, "weaves": 0, "figures": figures}],
+        }))
+    };
+    for (paused, is_held) in [(["acme/shop"], true), (["acme/other"], false)] {
+        let status = status(&paused);
+        assert_eq!(status.held_sprints().count(), usize::from(is_held));
+        let troubles = troubles(&status);
+        let told = Board {
+            cards: &[],
+            troubles: &troubles,
+            is_held,
+            older: None,
+        };
+        let page = board(&frame(true), told).unwrap().html;
+        let is_told = page.contains("<b>Sprint 3 of acme/shop:</b> waits for a person");
+        let is_calm = page.contains("None waits for a person");
+        assert_eq!((is_told, is_calm), (is_held, !is_held), "{page}");
+    }
 }
 
 fn status(changes: Value) -> Status {

@@ -218,6 +218,13 @@ pub struct QueueView {
 }
 
 impl Status {
+    /// Sprints that are under way while they are paused: only a person ends that.
+    pub fn held_sprints(&self) -> impl Iterator<Item = &SprintGlimpse> {
+        let is_all = self.paused_since.is_some() || self.observe_only;
+        let is_held = move |it: &&SprintGlimpse| is_all || self.paused_sources.contains(&it.repo);
+        self.sprints.iter().filter(|it| !it.is_over).filter(is_held)
+    }
+
     /// Whether some process ticks: the last tick is recent enough.
     pub fn is_ticking(&self) -> bool {
         self.last_tick

@@ -233,6 +233,12 @@ fn a_settled_pull_request_is_seen_as_ended() {
     let glimpse = PullGlimpse::of_pull(&pull);
     assert_eq!(glimpse.head, Some(sha('b')));
     assert_eq!(glimpse.end, Some(PullEnd::Closed { by: None }));
+    let cancelled = ended(job::EndReason::Cancelled {
+        by: "kim".to_owned(),
+    });
+    assert_eq!(shown(&cancelled, Some(&pull)), "implement/failed");
+    let closed = ended(job::EndReason::PullClosed);
+    assert_eq!(shown(&closed, Some(&pull)), "verify/failed");
 }
 
 #[test]

@@ -701,14 +701,18 @@ fn pipelines_show_each_step_and_no_text_as_markup() {
         requirement,
         at_work: None,
     });
+    let schedule = json!({"error": {"since": "2026-03-01T11:00:00Z", "reason": "no day <XYZ>"}});
     let states = PipelineStates {
         source,
+        schedule: serde_json::from_value(schedule).unwrap(),
         runs: vec![serde_json::from_value(run).unwrap()],
         requirements: requirements.into(),
     };
     let html = pipelines(&frame(true), &[states]).unwrap().html;
     for words in [
         "exchange merged by people",
+        "its schedule cannot be read</b> since",
+        "no run begins by itself: no day &#60;XYZ&#62;",
         "bootstrap: <b>done</b>",
         "observers: <b class=\"bad\">✕ failed</b>",
         "qa, job <code>01k5nx0000000000000000000b</code>: failed: late",

@@ -94,7 +94,7 @@ pub(crate) static ROWS: &[ApiRow] = &[
     Row::get(
         "/pulls",
         "list_pulls",
-        "Lists pull requests of jobs that are neither merged nor closed, the oldest first",
+        "Lists open pull requests of jobs, the oldest first; one that was closed stays for ten minutes",
         || get(pulls),
     )
     .takes(&PULLS)

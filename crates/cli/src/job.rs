@@ -152,7 +152,7 @@ impl RunningApi<'_> {
             listed.next_cursor = page.next_cursor;
         }
         listed.more = listed.next_cursor.is_some();
-        Ok(show::jobs(&listed))
+        Ok(show::jobs(&listed, &asked.states))
     }
 
     async fn wait(&self, args: WaitArgs) -> Result<Answer> {

@@ -104,7 +104,7 @@ impl Client {
         self.done(call).await
     }
 
-    /// Pull requests of jobs that are neither merged nor closed, of one repository or of all.
+    /// Open pull requests of jobs, of one repository or of all; one that was closed stays for ten minutes.
     pub async fn pulls(&self, repo: Option<&RepoName>) -> Result<Pulls, Error> {
         let mut call = Call::new(Method::GET, &["pulls"]);
         if let Some(repo) = repo {

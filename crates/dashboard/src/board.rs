@@ -2,7 +2,7 @@
 
 use askama::Template;
 use client::wire::DeliveryCard;
-use domain::delivery::Phase;
+use domain::delivery::{Fault, Phase};
 use jiff::Timestamp;
 
 use crate::shell::{Frame, Page, Place, Shell, paged};
@@ -22,6 +22,8 @@ pub struct Board<'a> {
     pub cards: &'a [DeliveryCard],
     /// What keeps them from being known.
     pub troubles: &'a [Trouble],
+    /// Whether a sprint goes on only once a person ends its pause.
+    pub is_held: bool,
     /// Where the older ones are, if there are any.
     pub older: Option<&'a str>,
 }
@@ -37,6 +39,7 @@ pub fn board(frame: &Frame, board: Board<'_>) -> Result<Page, Error> {
         troubles: board.troubles,
         older: board.older,
         of_person: count(awaits_person),
+        is_held: board.is_held,
         failed: count(|card| has_failed(card) && !card.is_over()),
         shown: board.cards.len(),
         parts: parts(board.cards),
@@ -50,6 +53,7 @@ struct BoardPage<'a> {
     troubles: &'a [Trouble],
     older: Option<&'a str>,
     of_person: usize,
+    is_held: bool,
     failed: usize,
     shown: usize,
     parts: Vec<Part<'a>>,
@@ -81,7 +85,12 @@ struct Card<'a> {
 }
 
 pub(crate) fn has_failed(card: &DeliveryCard) -> bool {
-    card.run_status == "failed"
+    card.run_status == "failed" && !is_cancelled(card)
+}
+
+/// Whether it shows a job that was cancelled. A delivery that was cancelled waits for a person, as one that failed does.
+fn is_cancelled(card: &DeliveryCard) -> bool {
+    card.is_over() && card.why.code == Fault::Canceled.word()
 }
 
 pub(crate) fn awaits_person(card: &DeliveryCard) -> bool {
@@ -177,6 +186,9 @@ pub(crate) fn mark(card: &DeliveryCard) -> &'static str {
     }
     if awaits_person(card) {
         return "● your turn";
+    }
+    if is_cancelled(card) {
+        return "cancelled";
     }
     match (card.run_status.as_str(), card.verdict.as_deref()) {
         ("pending", _) => "pending",

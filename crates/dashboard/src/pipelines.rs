@@ -7,6 +7,7 @@ use domain::pipeline::{
     Exchange, Implement, Member, Pipeline, PipelineStep, Requirement, RequirementState, StepState,
 };
 use domain::policy::Source;
+use domain::schedule::{Schedule, ScheduleError};
 use jiff::Timestamp;
 
 use crate::Error;
@@ -17,6 +18,8 @@ use crate::shell::{Frame, Page, Place, Shell, paged};
 pub struct PipelineStates {
     /// The source.
     pub source: Source,
+    /// When its runs begin by themselves, if its pipeline is on.
+    pub schedule: Option<Schedule>,
     /// Its newest runs, the newest first.
     pub runs: Vec<Pipeline>,
     /// Its newest requirements, the newest first.
@@ -58,6 +61,8 @@ struct SourcePipelines<'a> {
     place: usize,
     repo: &'a RepoName,
     rules: String,
+    /// Why no run begins by itself.
+    unread: Option<&'a ScheduleError>,
     runs: Vec<RunRow<'a>>,
     requirements: Vec<RequirementRow<'a>>,
 }
@@ -117,6 +122,7 @@ fn row(place: usize, states: &PipelineStates) -> SourcePipelines<'_> {
         place,
         repo: &states.source.repo,
         rules: rules.unwrap_or_else(|| "off".to_owned()),
+        unread: states.schedule.as_ref().and_then(Schedule::unreadable),
         runs: states.runs.iter().map(run).collect(),
         requirements: states.requirements.iter().map(requirement).collect(),
     }

@@ -128,16 +128,13 @@ fn kept(page: &Page) -> String {
 }
 
 fn board_of(cards: &[DeliveryCard], troubles: &[Trouble]) -> Page {
-    let older = None;
-    board(
-        &frame(true),
-        Board {
-            cards,
-            troubles,
-            older,
-        },
-    )
-    .unwrap()
+    let told = Board {
+        cards,
+        troubles,
+        is_held: false,
+        older: None,
+    };
+    board(&frame(true), told).unwrap()
 }
 
 #[test]
@@ -184,6 +181,27 @@ fn a_board_with_a_failed_delivery_does_not_say_that_none_waits() {
     let failed = cards(vec![with(card(1), json!({ "run_status": "failed" }))]);
     let page = board_of(&failed, &[]).html;
     assert!(page.contains("1 failed") && !page.contains(calm), "{page}");
+}
+
+#[test]
+fn a_job_that_was_cancelled_has_not_failed() {
+    let cancelled = cards(vec![with(
+        card(1),
+        json!({
+            "run_status": "failed",
+            "waits_for": {"who": "nobody", "for": "ended", "sentence": "nobody: it is over"},
+            "why": {"code": "canceled", "sentence": "It was cancelled."},
+        }),
+    )]);
+    let page = board_of(&cancelled, &[]).html;
+    assert!(
+        page.contains("<b>cancelled</b>") && page.contains("none failed"),
+        "{page}"
+    );
+    assert!(
+        !page.contains("✕") && !page.contains("class=\"f\""),
+        "{page}"
+    );
 }
 
 #[test]
@@ -365,6 +383,7 @@ fn the_age_of_things_changes_no_etag_and_everything_else_does() {
         let board_now = Board {
             cards,
             troubles: &[],
+            is_held: false,
             older: None,
         };
         board(&frame, board_now).unwrap()
@@ -419,6 +438,32 @@ fn what_could_not_be_read_is_told_beside_an_empty_board() {
         assert!(page.html.contains(words), "{words}");
     }
     assert_eq!(page.html.matches("notice failed").count(), 3);
+}
+
+#[test]
+fn a_sprint_that_waits_for_the_end_of_a_pause_is_told() {
+    let figures = domain::sprint::Figures::default();
+    let status = |paused: &[&str]| {
+        status(json!({
+            "paused_sources": paused,
+            "sprints": [{"repo": "acme/shop", "number": 3, "state": "working", "is_over": false, "ticks": 0, "weaves": 0, "figures": figures}],
+        }))
+    };
+    for (paused, is_held) in [(["acme/shop"], true), (["acme/other"], false)] {
+        let status = status(&paused);
+        assert_eq!(status.held_sprints().count(), usize::from(is_held));
+        let troubles = troubles(&status);
+        let told = Board {
+            cards: &[],
+            troubles: &troubles,
+            is_held,
+            older: None,
+        };
+        let page = board(&frame(true), told).unwrap().html;
+        let is_told = page.contains("<b>Sprint 3 of acme/shop:</b> waits for a person");
+        let is_calm = page.contains("None waits for a person");
+        assert_eq!((is_told, is_calm), (is_held, !is_held), "{page}");
+    }
 }
 
 fn status(changes: Value) -> Status {
@@ -656,14 +701,18 @@ fn pipelines_show_each_step_and_no_text_as_markup() {
         requirement,
         at_work: None,
     });
+    let schedule = json!({"error": {"since": "2026-03-01T11:00:00Z", "reason": "no day <XYZ>"}});
     let states = PipelineStates {
         source,
+        schedule: serde_json::from_value(schedule).unwrap(),
         runs: vec![serde_json::from_value(run).unwrap()],
         requirements: requirements.into(),
     };
     let html = pipelines(&frame(true), &[states]).unwrap().html;
     for words in [
         "exchange merged by people",
+        "its schedule cannot be read</b> since",
+        "no run begins by itself: no day &#60;XYZ&#62;",
         "bootstrap: <b>done</b>",
         "observers: <b class=\"bad\">✕ failed</b>",
         "qa, job <code>01k5nx0000000000000000000b</code>: failed: late",

@@ -3,7 +3,7 @@
 
 use domain::account::Health;
 use domain::ids::RepoName;
-use domain::status::{AccountView, DeliveryLogView, Status, WebhookFeedView};
+use domain::status::{AccountView, DeliveryLogView, SprintGlimpse, Status, WebhookFeedView};
 use domain::webhook_activity::WebhookHealth;
 
 /// One thing that is wrong.
@@ -59,12 +59,18 @@ pub fn troubles(status: &Status) -> Vec<Trouble> {
     found.extend(status.hooks.iter().filter_map(of_log));
     found.extend(status.feeds.iter().filter_map(of_feed));
     found.extend(status.paused_sources.iter().map(of_pause));
+    found.extend(status.held_sprints().map(of_sprint));
     found
 }
 
 fn of_pause(repo: &RepoName) -> Trouble {
     let sentence = format!("is paused until `gaffer source resume {repo}`");
     Trouble::notice(repo.to_string(), sentence)
+}
+
+fn of_sprint(sprint: &SprintGlimpse) -> Trouble {
+    let about = format!("Sprint {} of {}", sprint.number, sprint.repo);
+    Trouble::notice(about, "waits for a person who ends its pause")
 }
 
 fn of_account(account: &AccountView) -> Option<Trouble> {

@@ -170,6 +170,11 @@ fn failed(known: Option<&ScheduleError>, reason: &str, now: Timestamp) -> Schedu
 }
 
 impl Schedule {
+    /// Why it could not be read, while no run begins by itself for that. An outage leaves the known settings.
+    pub fn unreadable(&self) -> Option<&ScheduleError> {
+        self.error.as_ref().filter(|_| self.settings.is_none())
+    }
+
     /// Whether the settings at a commit are the known ones.
     pub fn is_read_at(&self, tip: &CommitSha) -> bool {
         self.tip.as_ref() == Some(tip)

@@ -30,8 +30,8 @@ pub struct Status {
     pub observe_only: bool,
     /// How many jobs are in each state.
     pub jobs: BTreeMap<String, u64>,
-    /// Who is waited for, by open deliveries and by jobs of none whose session is watched: `person`, `agent`, `jules`,
-    /// `github`, `gaffer` or `nobody`; `not_read` are deliveries beyond the first 200, and jobs in review beyond the
+    /// Who is waited for, by open deliveries and by jobs of none whose session is watched or that a pause holds: `person`,
+    /// `agent`, `jules`, `github`, `gaffer` or `nobody`; `not_read` are deliveries beyond the first 200, and jobs in review beyond the
     /// first 500 open pull requests.
     #[serde(default)]
     pub waits_for: BTreeMap<String, u64>,
@@ -218,6 +218,13 @@ pub struct QueueView {
 }
 
 impl Status {
+    /// Sprints that are under way while they are paused: only a person ends that.
+    pub fn held_sprints(&self) -> impl Iterator<Item = &SprintGlimpse> {
+        let is_all = self.paused_since.is_some() || self.observe_only;
+        let is_held = move |it: &&SprintGlimpse| is_all || self.paused_sources.contains(&it.repo);
+        self.sprints.iter().filter(|it| !it.is_over).filter(is_held)
+    }
+
     /// Whether some process ticks: the last tick is recent enough.
     pub fn is_ticking(&self) -> bool {
         self.last_tick

@@ -1,5 +1,5 @@
 //! Counts: jobs by state and by who they wait for, and events by kind. The number of jobs makes no count slower,
-//! since none of them is read for it.
+//! since none of them is read for it; only while something is paused some are read, to see which of them the pause holds.
 //!
 //! A job is in one list, under a word for what it counts as. List and word are written with the job, in the same
 //! commit, so a count is as exact as the jobs themselves.
@@ -10,6 +10,7 @@ use domain::event::Event;
 use domain::ids::{AccountName, AgentName, RepoName};
 use domain::job::{self, Job, JobWait, WaitParty};
 use jiff::{SignedDuration, Timestamp};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::backend::{Backend, Error, IndexEntry, ignore_conflict};
@@ -26,6 +27,10 @@ pub const PULLS_READ_MAX: usize = 500;
 /// Maximum number of open deliveries whose jobs and pull requests are read to determine who is waited for. Deliveries
 /// beyond them count as [`NOT_READ`].
 pub const DELIVERIES_READ_MAX: usize = 200;
+
+/// Maximum number of jobs of each list that are read while something is paused, to determine which of them the pause
+/// holds. Jobs beyond them count as if nothing was paused.
+pub const HELD_READ_MAX: usize = 500;
 
 /// What jobs in review and deliveries are counted as where there are too many to be read.
 pub const NOT_READ: &str = "not_read";
@@ -101,7 +106,7 @@ pub struct JobCounts {
     pub states: BTreeMap<String, u64>,
     /// That hold a slot, by account.
     pub held: BTreeMap<AccountName, u64>,
-    /// Watched jobs by who they wait for, without those of deliveries.
+    /// Watched jobs by who they wait for, and those that a pause holds, without those of deliveries.
     pub waits_for: BTreeMap<String, u64>,
 }
 
@@ -118,8 +123,13 @@ pub struct EventsCounted {
 }
 
 impl Backend {
-    /// Counts the jobs of these accounts; ended jobs are counted over all accounts.
-    pub async fn job_counts(&self, accounts: &BTreeSet<AccountName>) -> Result<JobCounts, Error> {
+    /// Counts the jobs of these accounts; ended jobs are counted over all accounts. `is_paused` says whether a pause may
+    /// hold any of them.
+    pub async fn job_counts(
+        &self,
+        accounts: &BTreeSet<AccountName>,
+        is_paused: bool,
+    ) -> Result<JobCounts, Error> {
         let mut counts = JobCounts::default();
         let mut waits = Waits::new(self);
         let mut in_review = 0;
@@ -160,7 +170,43 @@ impl Backend {
         self.count_ended(&mut counts.states).await?;
         self.count_in_review(in_review, &mut waits, &mut counts.waits_for)
             .await?;
+        if is_paused {
+            Box::pin(self.count_held(accounts, &mut waits, &mut counts.waits_for)).await?;
+        }
         Ok(counts)
+    }
+
+    /// Counts jobs that a pause holds as waiting for a person: reads jobs that are not over, up to a limit. Jobs in review
+    /// and those of deliveries are counted elsewhere by the same rule.
+    async fn count_held(
+        &self,
+        accounts: &BTreeSet<AccountName>,
+        waits: &mut Waits<'_>,
+        counts: &mut BTreeMap<String, u64>,
+    ) -> Result<(), Error> {
+        for account in accounts {
+            for which in UNFINISHED_JOBS {
+                let list = keys::jobs_of(which, account);
+                let (jobs, _) = self.first_of::<Job>(&list, HELD_READ_MAX).await?;
+                for job in jobs {
+                    let JobWait::Is(otherwise) = job::job_wait(&job) else {
+                        continue;
+                    };
+                    let told = waits.told_by(&job, None).await?;
+                    if !told.is_held() {
+                        continue;
+                    }
+                    // Without a pause, jobs in the queue are not counted.
+                    let counted = counts.get_mut(otherwise.word());
+                    if let Some(many) = counted.filter(|_| which != "queued") {
+                        *many = many.saturating_sub(1);
+                    }
+                    *counts.entry(told.who.word().to_owned()).or_insert(0) += 1;
+                }
+            }
+        }
+        counts.retain(|_, many| *many > 0);
+        Ok(())
     }
 
     async fn count_ended(&self, states: &mut BTreeMap<String, u64>) -> Result<(), Error> {
@@ -183,7 +229,9 @@ impl Backend {
         if left == 0 {
             return Ok(());
         }
-        let (pulls, is_all) = self.some_open_pulls().await?;
+        let (pulls, is_all) = self
+            .first_of::<TrackedPull>(keys::OPEN_PULLS, PULLS_READ_MAX)
+            .await?;
         let jobs: BTreeSet<Key> = pulls.iter().map(|it| keys::job(&it.pull.job)).collect();
         let jobs: Vec<Key> = jobs.into_iter().collect();
         for record in self.store.records().glance(&jobs).await? {
@@ -208,21 +256,24 @@ impl Backend {
         Ok(())
     }
 
-    /// Open pull requests, and whether these are all.
-    async fn some_open_pulls(&self) -> Result<(Vec<TrackedPull>, bool), Error> {
-        let (mut pulls, mut after) = (Vec::new(), None);
-        while pulls.len() < PULLS_READ_MAX {
-            let records = self.store.records();
-            let page = records.list(keys::OPEN_PULLS, false, after, PAGE).await?;
+    /// The first of a list up to a limit, which is passed by less than a page, and whether these are all.
+    async fn first_of<T: DeserializeOwned>(
+        &self,
+        list: &str,
+        limit: usize,
+    ) -> Result<(Vec<T>, bool), Error> {
+        let (mut found, mut after) = (Vec::new(), None);
+        while found.len() < limit {
+            let page = self.store.records().list(list, false, after, PAGE).await?;
             for record in &page.records {
-                pulls.push(decode::<TrackedPull>(record)?.value);
+                found.push(decode::<T>(record)?.value);
             }
             after = page.next;
             if after.is_none() {
-                return Ok((pulls, true));
+                return Ok((found, true));
             }
         }
-        Ok((pulls, false))
+        Ok((found, false))
     }
 
     /// Counts the recorded events, by name and kind.

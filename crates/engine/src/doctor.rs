@@ -12,6 +12,7 @@ use domain::failure::{Failure, FailureClass};
 use domain::ids::{AccountName, AgentName, BranchName, InstallationId, RepoName};
 use domain::marker::Marker;
 use domain::policy::Source;
+use domain::schedule::Schedule;
 use domain::wake::Notify;
 use secrecy::ExposeSecret;
 use url::Url;
@@ -237,6 +238,12 @@ impl Doctor {
         };
         let number = self.store.reach(&source.repo).await?.value.id;
         let intake = self.store.intake(&source).await?;
+        let schedule = match &source.pipeline {
+            Some(_) => self.store.get::<Schedule>(&source.repo).await?,
+            None => None,
+        };
+        let schedule = schedule.as_ref().map(|found| &found.value);
+        let schedule_unread = schedule.and_then(Schedule::unreadable);
         Ok(SourceFacts {
             number,
             account_known: account.is_some(),
@@ -244,6 +251,7 @@ impl Doctor {
             jules_branches,
             repository,
             unread: intake.failure().map(|(_, why)| why.to_owned()),
+            schedule_unread: schedule_unread.map(|error| error.reason.clone()),
             source,
         })
     }

@@ -108,7 +108,12 @@ impl Backend {
         // A source may name an account that does not exist any more.
         let names: BTreeSet<AccountName> = names.chain(used).collect();
         let polled = found.iter().filter_map(|it| it.value.counters.last).max();
-        let mut counts = self.job_counts(&names).await?;
+        let switches = self.store.switches().await?.value;
+        let observe_only = self.observe_only || switches.observe_only;
+        let is_paused = observe_only
+            || switches.paused_since.is_some()
+            || sources.iter().any(|source| source.value.paused);
+        let mut counts = self.job_counts(&names, is_paused).await?;
         let mut accounts = Vec::new();
         for found in found {
             let held = counts.held.remove(&found.value.name).unwrap_or(0);
@@ -122,13 +127,12 @@ impl Backend {
         let ticked = self.store.read::<Lease>(&keys::tick()).await?;
         let last_tick = ticked.and_then(|lease| lease.value.at).max(polled);
         let feeds = self.feeds(&sources).await?;
-        let switches = self.store.switches().await?.value;
         let (waiting, dead) = self.queue.depth().await?;
         let oldest = self.queue.oldest().await?;
         Ok(Status {
             now,
             paused_since: switches.paused_since,
-            observe_only: self.observe_only || switches.observe_only,
+            observe_only,
             jobs: counts.states,
             waits_for: counts.waits_for,
             deliveries,

@@ -6,7 +6,7 @@ use domain::delivery::{self, Delivery, DeliveryReason};
 use domain::effect::{Effect, EffectState};
 use domain::governor::{self, Admission, DAILY_QUOTA};
 use domain::ids::{AccountName, AgentName, RepoName};
-use domain::job::{self, Job, JobPhase, Pause, WaitReason, WaitsFor};
+use domain::job::{self, Job, JobPhase, Pause, WaitParty, WaitReason, WaitsFor};
 use domain::pull::Pull;
 use domain::why::AsRead;
 
@@ -139,8 +139,13 @@ impl<'a> Waits<'a> {
         let Some(pause) = self.of_source(repo).await?.pause else {
             return Ok(waits);
         };
+        // Only of these it matters.
+        let is_outside = matches!(
+            waits.who,
+            WaitParty::Jules | WaitParty::GitHub | WaitParty::Nobody
+        );
         let is_unsent = match job {
-            Some(job) if !job.is_ended() => {
+            Some(job) if is_outside && !job.is_ended() => {
                 let effects = self.backend.store.effects(&keys::job_pk(&job.id)).await?;
                 let unsent = |it: &Effect| matches!(it.state, EffectState::Intent { .. });
                 effects.iter().any(|found| unsent(&found.value))

@@ -207,13 +207,17 @@ async fn what_waits_while_work_is_paused_waits_for_a_person() {
     let queued = world.submit("Add a test").await;
     let held = "a person: everything is paused, and goes on once it is resumed";
     assert_eq!([waits(&asks).await, waits(&queued).await], [held, held]);
+    let counts = async || world.backend.status().await.expect("a status").waits_for;
+    assert_eq!(counts().await.get("person"), Some(&2));
     world.pause(false).await;
     assert_ne!(waits(&queued).await, held);
+    assert_eq!(counts().await.get("person"), None);
     let mut source = on_green();
     source.paused = true;
     world.put_source(&source).await;
     let held = "a person: its source is paused, and goes on once it is resumed";
     assert_eq!(waits(&queued).await, held);
+    assert_eq!(counts().await.get("person"), Some(&2));
 }
 
 #[tokio::test]

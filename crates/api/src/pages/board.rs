@@ -61,6 +61,7 @@ async fn made(
     let board = Board {
         cards: &cards,
         troubles: &troubles,
+        is_held: status.held_sprints().next().is_some(),
         older: older.as_deref(),
     };
     Ok(dashboard::board(frame, board)?)

@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use dashboard::{DeadLetter, PipelineStates, RequirementStatus, Wakes};
 use domain::redact::presentable;
+use domain::schedule::Schedule;
 use domain::status::Status;
 use domain::wake::Wake;
 use engine::backend::Error;
@@ -63,7 +64,12 @@ async fn pipeline_states(api: &ApiInner) -> Result<Vec<PipelineStates>, Refused>
                 at_work,
             });
         }
+        let schedule = match &found.value.pipeline {
+            Some(_) => api.backend.store.get::<Schedule>(repo).await?,
+            None => None,
+        };
         states.push(PipelineStates {
+            schedule: schedule.map(|found| found.value),
             source: found.value,
             runs,
             requirements,

@@ -63,6 +63,9 @@ async fn an_order_that_a_pause_holds_up_says_so() {
     assert_eq!(later["reasons"], paused);
     let job = world.get(&format!("/jobs/{id}")).await.ok(200);
     assert_eq!(job["waits_for"]["for"], "source_hold");
+    world.job("acme/shop").await;
+    let status = world.get("/status").await.ok(200);
+    assert_eq!(status["waits_for"], json!({"person": 2}), "{status}");
 }
 
 #[tokio::test(start_paused = true)]

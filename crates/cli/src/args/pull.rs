@@ -22,7 +22,9 @@ pub(crate) struct PullArgs {
 /// What to do with pull requests.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PullCommand {
-    /// List pull requests of jobs that are neither merged nor closed, the oldest first.
+    /// List open pull requests of jobs, the oldest first.
+    ///
+    /// One that was closed stays for ten minutes, in which it can be reopened.
     #[command(
         after_help = "Examples:\n  gaffer pull list\n  gaffer pull list --repo acme/shop --json"
     )]

@@ -190,8 +190,12 @@ fn words(waiting: &Waiting, job: &JobView) -> String {
     }
 }
 
-/// Many jobs: repository by repository, and in each the newest first.
-pub(super) fn jobs(jobs: &Jobs) -> Answer {
+/// Many jobs: repository by repository, and in each the newest first. `states` are those that were asked for.
+pub(super) fn jobs(jobs: &Jobs, states: &[String]) -> Answer {
+    let none = match states.is_empty() {
+        true => "No job yet: `gaffer job create --repo OWNER/REPO --prompt TEXT`.".to_owned(),
+        false => format!("No job is {}.", states.join(" or ")),
+    };
     let row = |job: &JobView| {
         let pull = job
             .pull_request
@@ -217,11 +221,7 @@ pub(super) fn jobs(jobs: &Jobs) -> Answer {
     let mut rows: Vec<_> = jobs.jobs.iter().map(row).collect();
     // The order within a repository stays.
     rows.sort_by(|a, b| a.first().cmp(&b.first()));
-    let answer = Answer::new(value(jobs)).table(
-        &head,
-        rows,
-        "No job yet: `gaffer job create --repo OWNER/REPO --prompt TEXT`.",
-    );
+    let answer = Answer::new(value(jobs)).table(&head, rows, &none);
     let paused = jobs.jobs.iter().map(|job| (&job.waits_for, &job.repo));
     let answer = next::of_pauses(paused).fold(answer, Answer::line);
     if jobs.more {

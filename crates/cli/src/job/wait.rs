@@ -53,11 +53,12 @@ pub(super) async fn all(
         let jobs = futures::future::try_join_all(waits).await?;
         let more = false;
         let next_cursor = None;
-        return Ok(show::jobs(&Jobs {
+        let jobs = Jobs {
             jobs,
             more,
             next_cursor,
-        }));
+        };
+        return Ok(show::jobs(&jobs, &[]));
     };
     run(client, one, wanted, within, as_json).await
 }

@@ -33,13 +33,17 @@ fn times(schedule: &ScheduleView) -> String {
         is_read,
         cron,
         timezone,
+        next_look,
         ..
     } = schedule;
     if clock == "actions" {
         return "a workflow of the repository has the clock".to_owned();
     }
     match (*is_read, &schedule.last_error) {
-        (false, Some(_)) => "it cannot be read".to_owned(),
+        (false, Some(_)) => match next_look {
+            Some(at) => format!("it cannot be read, and is read again at {}", moment(*at)),
+            None => "it cannot be read".to_owned(),
+        },
         (false, None) => "not read yet".to_owned(),
         (true, _) if cron.is_empty() => "none: no run begins by itself".to_owned(),
         (true, _) => format!("{} ({timezone})", cron.join("; ")),
@@ -124,9 +128,11 @@ mod tests {
                 since: at("2026-03-01T20:00:00Z"),
                 reason: "no branch".to_owned(),
             }),
+            next_look: Some(at("2026-03-01T20:15:00Z")),
             ..unread
         };
-        assert!(text(&unreadable).contains("it cannot be read"));
+        let words = "it cannot be read, and is read again at 2026-03-01 20:15:00Z";
+        assert!(text(&unreadable).contains(words));
         let theirs = ScheduleView {
             clock: "actions".to_owned(),
             cron: vec!["0 20 * * *".to_owned()],

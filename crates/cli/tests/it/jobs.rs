@@ -255,6 +255,10 @@ fn several_jobs_are_waited_for_and_lists_are_filtered() {
     assert_eq!(both["jobs"].as_array().unwrap().len(), 2);
     let queued = world.json(&["job", "list", "--state", "queued"]);
     assert_eq!(queued["jobs"], json!([]));
+    let told = world
+        .run(&["job", "list", "--state", "queued,working"])
+        .ok();
+    assert!(told.says("No job is queued or working."), "{told:?}");
     let cancelled = world.json(&["job", "list", "--state", "cancelled", "--all"]);
     assert_eq!(cancelled["jobs"].as_array().unwrap().len(), 2);
     let told = world.refused(&["job", "list", "--state", "cancelt"]);

@@ -246,7 +246,7 @@ pub struct Ended {
     pub by: Option<String>,
 }
 
-/// `GET /pulls`: those that are neither merged nor closed, the oldest first.
+/// `GET /pulls`: those that are open, the oldest first; one that was closed stays for ten minutes, in which it can be reopened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pulls {
     /// The pull requests.

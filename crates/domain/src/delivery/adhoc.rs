@@ -131,13 +131,15 @@ fn place(job: &JobGlimpse, waits_for: WaitReason, pull: Option<&PullGlimpse>) ->
         let text = text.to_owned();
         (phase, RunStatus::Failed, Some(Failed { code, text }))
     };
+    let is_cancelled = matches!(job.work, SessionWork::Ended(JobEnd::Canceled(_)));
     match pull.and_then(|pull| pull.end.as_ref()) {
         Some(PullEnd::Merged { .. }) => return (Phase::Close, RunStatus::Succeeded, None),
-        Some(PullEnd::Closed { .. }) => {
+        // The pull request of a job that is cancelled is closed for that.
+        Some(PullEnd::Closed { .. }) if !is_cancelled => {
             let text = "the pull request was closed without a merge";
             return failed(Phase::Verify, Fault::PullClosed, text);
         }
-        None => {}
+        Some(PullEnd::Closed { .. }) | None => {}
     }
     if waits_for == WaitReason::Plan {
         return (Phase::Plan, RunStatus::Blocked, None);

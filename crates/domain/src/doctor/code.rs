@@ -280,6 +280,9 @@ codes! {
     IssuesUnread, "issues_unread", Warning,
         "the last reading of the source's issues failed, so no issue becomes a delivery until one succeeds",
         "mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer source sync REPO`";
+    ScheduleUnread, "schedule_unread", Warning,
+        "the settings of the pipeline could not be read at the last look, so no run of it begins by itself until they can",
+        "mend what is told of .jlo/config.toml in REPO, or of GitHub above; `gaffer pipeline list REPO` says when it is read again";
 
     WebhookNone, "webhook_none", Warning,
         "a webhook secret is kept and the repository has no webhook: changes are seen only when they are looked for",

@@ -251,4 +251,6 @@ pub struct SourceFacts {
     pub repository: Option<RepositoryFacts>,
     /// Why its issues could not be read at their last reading.
     pub unread: Option<String>,
+    /// Why no run of its pipeline begins by itself: its schedule could not be read.
+    pub schedule_unread: Option<String>,
 }

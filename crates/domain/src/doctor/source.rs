@@ -56,6 +56,13 @@ fn examine_source(
         let what = format!("its issues could not be read: {}", outside(why));
         Finding::new(Code::IssuesUnread, &source.repo, what)
     }));
+    findings.extend(facts.schedule_unread.as_deref().map(|why| {
+        let what = format!(
+            "the schedule of its pipeline cannot be read: {}",
+            outside(why)
+        );
+        Finding::new(Code::ScheduleUnread, &source.repo, what)
+    }));
     if !findings.iter().any(|finding| finding.cause.is_some()) {
         let what = fine(facts, installation, folder);
         findings.insert(0, Finding::ok(Area::Source, &source.repo, what));

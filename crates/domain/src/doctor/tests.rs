@@ -104,6 +104,7 @@ fn healthy() -> Facts {
                 jules_branches: Fact::Known(None),
                 repository: Some(RepositoryFacts::Found(Box::new(repository()))),
                 unread: None,
+                schedule_unread: None,
             }],
         }),
     }
@@ -550,6 +551,8 @@ fn what_only_deliveries_need_is_told_of_sources_that_have_them() {
 fn issues_that_could_not_be_read_are_told() {
     let told = codes(|_, it| it.sources[0].unread = Some("GitHub answers 502".to_owned()));
     assert_eq!(told, ["issues_unread"]);
+    let told = codes(|_, it| it.sources[0].schedule_unread = Some("no such day".to_owned()));
+    assert_eq!(told, ["schedule_unread"]);
 }
 
 /// Each delivery would be merged and then fail.

@@ -56,7 +56,7 @@ impl TopView {
                     "title",
                 ],
                 waits,
-                "Nobody is waited for.",
+                &none_words(&self.status),
             )
             .line("")
             .table(
@@ -155,6 +155,21 @@ impl TopView {
     }
 }
 
+/// What is said where no job and no delivery waits for a person or an agent.
+fn none_words(status: &Status) -> String {
+    let held = status.held_sprints();
+    let held: Vec<String> = held
+        .map(|it| format!("{} {}", it.repo, it.number))
+        .collect();
+    if held.is_empty() {
+        return "Nobody is waited for.".to_owned();
+    }
+    format!(
+        "No job and no delivery waits for a person or an agent, but sprints wait for a person who ends their pause: {}.",
+        held.join(", ")
+    )
+}
+
 /// How many there are of each; empty without any.
 fn counted(counts: &BTreeMap<String, u64>) -> String {
     let words = counts.iter().map(|(word, count)| format!("{count} {word}"));
@@ -237,6 +252,26 @@ mod tests {
         ] {
             assert_eq!(told(seconds), words);
         }
+    }
+
+    #[test]
+    fn a_paused_sprint_is_told_where_no_job_waits() {
+        let status = |repo: &str| {
+            let figures = Figures::default();
+            let status = json!({
+                "now": "2026-03-01T11:00:00Z", "paused_since": null, "observe_only": false, "jobs": {}, "accounts": [],
+                "queue": { "waiting": 0, "dead": 0 }, "paused_sources": ["acme/shop"],
+                "sprints": [{ "repo": repo, "number": 7, "state": "working", "is_over": false, "ticks": 0, "weaves": 0,
+                    "figures": figures }],
+            });
+            serde_json::from_value(status).unwrap()
+        };
+        assert_eq!(none_words(&status("acme/docs")), "Nobody is waited for.");
+        let told = none_words(&status("acme/shop"));
+        assert!(
+            told.ends_with("a person who ends their pause: acme/shop 7."),
+            "{told}"
+        );
     }
 
     #[test]

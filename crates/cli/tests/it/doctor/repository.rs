@@ -1,6 +1,8 @@
 //! A source: what it names, what Jules sees, and the repository itself.
 
-use domain::ids::RepoId;
+use domain::ids::{RepoId, RepoName};
+use domain::pipeline::PipelineRules;
+use domain::schedule::{Schedule, ScheduleError};
 use engine::backend::IndexEntry;
 use engine::keys;
 use expect_test::expect;
@@ -149,6 +151,30 @@ fn its_issues_could_not_be_read() {
     expect![[r#"
         warning  issues_unread  acme/shop: its issues could not be read: GitHub answers 502 | cause: the last reading of the source's issues failed, so no issue becomes a delivery until one succeeds | mend: mend what is told of GitHub and its credential above, or wait a few minutes, and run `gaffer source sync acme/shop`
     "#]].assert_eq(&clinic.ills(&[]));
+}
+
+#[test]
+fn the_schedule_of_its_pipeline_cannot_be_read() {
+    let clinic = Clinic::new();
+    clinic.change_source(|source| source.pipeline = Some(PipelineRules::default()));
+    clinic.with_backend(async |backend| {
+        let error = ScheduleError {
+            since: backend.now(),
+            reason: "no day is called XYZ".to_owned(),
+            told: None,
+        };
+        let schedule = Schedule {
+            error: Some(error),
+            ..Schedule::default()
+        };
+        let mut unit = backend.unit();
+        let repo: RepoName = REPO.parse().unwrap();
+        unit.save(&repo, &schedule, None);
+        backend.commit(unit).await.unwrap();
+    });
+    let told = clinic.ills(&[]);
+    let wanted = "  schedule_unread  acme/shop: the schedule of its pipeline cannot be read: no day is called XYZ";
+    assert!(told.contains(wanted), "{told}");
 }
 
 #[test]

@@ -63,6 +63,10 @@ fn blocked(delivery: &Delivery) -> WordedReason {
 }
 
 fn failed(delivery: &Delivery, error: &Failed) -> WordedReason {
+    // A job is over then, and nothing of it failed.
+    if delivery.shows_bare_job() && error.code == Fault::Canceled {
+        return reason(error.code.word(), "It was cancelled.");
+    }
     let phase = delivery.phase;
     let failed = format!("The phase {phase} failed: {}", error.text);
     let sentence = match way_on(delivery) {

@@ -49,6 +49,12 @@ fn a_bare_job_is_shown_where_it_is() {
         by: "kim".to_owned(),
     });
     let delivery = of_job(&cancelled, None, &Timing::default(), at(10));
+    let told = reasons(&delivery, None);
+    let told: Vec<(&str, &str)> = told
+        .iter()
+        .map(|it| (it.code, it.sentence.as_str()))
+        .collect();
+    assert_eq!(told, [("canceled", "It was cancelled.")]);
     assert_eq!(delivery.error.unwrap().text, CANCELED);
 }
 
@@ -227,6 +233,12 @@ fn a_settled_pull_request_is_seen_as_ended() {
     let glimpse = PullGlimpse::of_pull(&pull);
     assert_eq!(glimpse.head, Some(sha('b')));
     assert_eq!(glimpse.end, Some(PullEnd::Closed { by: None }));
+    let cancelled = ended(job::EndReason::Cancelled {
+        by: "kim".to_owned(),
+    });
+    assert_eq!(shown(&cancelled, Some(&pull)), "implement/failed");
+    let closed = ended(job::EndReason::PullClosed);
+    assert_eq!(shown(&closed, Some(&pull)), "verify/failed");
 }
 
 #[test]

@@ -335,3 +335,29 @@ fn of_pull(tracked: Pull) -> OpenEntry {
     };
     OpenEntry::new(&repo, what, work)
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::pull::track;
+
+    use super::*;
+
+    #[test]
+    fn a_pull_request_that_was_closed_is_waited_for_until_it_counts_as_given_up() {
+        let since: Timestamp = "2026-11-30T16:48:25Z".parse().unwrap();
+        let job = "01k5nx0000000000000000000a".parse().unwrap();
+        let reference: PullRef = "acme/shop#7".parse().unwrap();
+        let open = track(reference.clone(), job, None, since);
+        let closed = Pull {
+            phase: PullPhase::Closed {
+                sha: "0123456789012345678901234567890123456789".parse().unwrap(),
+                since,
+            },
+            ..open.clone()
+        };
+        assert_eq!(of_pull(open).what, OpenWork::Pull(reference.clone()));
+        let until = plus(since, REOPEN_WAIT);
+        let pull = reference;
+        assert_eq!(of_pull(closed).what, OpenWork::ClosedPull { pull, until });
+    }
+}

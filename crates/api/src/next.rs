@@ -47,6 +47,8 @@ fn route(advice: Advice, about: &str) -> Option<String> {
         Advice::IntegrateSprint => Some(format!("POST /api/sprints/{about}/latest/integrate")),
         Advice::WhySprint => Some(format!("GET /api/sprints/{about}/latest/why")),
         Advice::StartPipeline => Some("POST /api/pipelines".to_owned()),
+        Advice::CancelPipeline => Some(format!("POST /api/pipelines/{about}/cancel")),
+        Advice::CancelDelivery => Some(format!("POST /api/deliveries/{about}/cancel")),
         Advice::Resume
         | Advice::ResumeSource
         | Advice::PauseSource

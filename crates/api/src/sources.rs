@@ -15,7 +15,7 @@ use domain::intake::{self, ReadingResult};
 use domain::policy::{OddSource, Policy, Source, Timing};
 use domain::redact::presentable;
 use engine::backend::Error;
-use engine::open_work::OpenWork;
+use engine::in_use::SourceInUse;
 use engine::sources::SourceRefused;
 
 use crate::auth::AuthenticatedCaller;
@@ -255,6 +255,6 @@ fn refused(odd: OddSource) -> Refused {
     Refused::new(StatusCode::BAD_REQUEST, "odd_settings", &detail).about(&field)
 }
 
-fn in_use(used: &OpenWork) -> Refused {
-    Refused::new(StatusCode::CONFLICT, "in_use", &used.to_string()).with_existing(&used.id())
+fn in_use(used: &SourceInUse) -> Refused {
+    Refused::new(StatusCode::CONFLICT, "in_use", &used.sentence()).with_existing(&used.first.id())
 }

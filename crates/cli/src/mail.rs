@@ -66,12 +66,16 @@ fn on_file(command: MailCommand, persona: Option<String>, as_json: bool) -> Resu
         MailCommand::Inbox { whose, unread } => {
             let persona = office.persona(whose)?;
             let mail = office.store.mail()?;
-            show::inbox(&persona, &mail.inbox(&persona, unread))
+            show::inbox(
+                &persona,
+                &mail.inbox(&persona, unread),
+                &office.store.name(),
+            )
         }
         MailCommand::Sent(whose) => {
             let persona = office.persona(whose)?;
             let mail = office.store.mail()?;
-            show::sent(&persona, &mail.sent(&persona))
+            show::sent(&persona, &mail.sent(&persona), &office.store.name())
         }
         MailCommand::Read {
             which,
@@ -299,8 +303,13 @@ fn not_sent(error: NotSent) -> Error {
 }
 
 fn no_such(error: domain::mail::NoSuchMessage) -> Error {
+    no_such_of(&error, "")
+}
+
+/// There is no such message; the mail is that which these further arguments choose.
+fn no_such_of(error: &domain::mail::NoSuchMessage, of: &str) -> Error {
     let next = format!(
-        "`jules-mail inbox --persona {}` lists those there are",
+        "`jules-mail inbox --persona {}{of}` lists those there are",
         error.persona
     );
     Error::refused("no_such", error.to_string(), next)

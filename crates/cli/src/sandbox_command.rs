@@ -26,11 +26,8 @@ pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
         .first()
         .map(|account| account.key.clone())
         .unwrap_or_default();
-    let repo = scenario
-        .repos
-        .first()
-        .map(|repo| repo.full_name.clone())
-        .unwrap_or_default();
+    let repos = scenario.repos.iter();
+    let repos: Vec<String> = repos.map(|repo| repo.full_name.clone()).collect();
     let options = Options {
         listen: args.listen,
         ..Options::real_time(scenario)
@@ -46,9 +43,10 @@ pub(crate) async fn run(args: SandboxArgs) -> Result<()> {
             labels: vec![ISSUE_LABEL.to_owned()],
         };
         let now = SystemClock.now();
-        sandbox.github().open_issue(now, &repo, issue);
+        let repo = repos.first().map(String::as_str).unwrap_or_default();
+        sandbox.github().open_issue(now, repo, issue);
     }
-    let answer = served(&sandbox, &key, &repo);
+    let answer = served(&sandbox, &key, &repos);
     let stop = crate::up::told_to_stop();
     render::announcement(&answer, args.json).context("writing the answer")?;
     stop.await?;
@@ -66,8 +64,13 @@ fn must_be_folder(folder: &Path) -> Result<()> {
 }
 
 /// What is served, and how it is used.
-fn served(sandbox: &Sandbox, key: &str, repo: &str) -> Answer {
-    let git = sandbox.github().folder(repo);
+fn served(sandbox: &Sandbox, key: &str, repos: &[String]) -> Answer {
+    let git = |repo: &String| sandbox.github().folder(repo);
+    let named = |repo: &String| serde_json::json!({ "repository": repo, "git": git(repo) });
+    let word = match repos.len() {
+        1 => "repository",
+        _ => "repositories",
+    };
     let answer = Answer::new(serde_json::json!({
         "jules_base": sandbox.jules_base(),
         "github_base": sandbox.github_base(),
@@ -75,24 +78,27 @@ fn served(sandbox: &Sandbox, key: &str, repo: &str) -> Answer {
         "control": sandbox.control_base(),
         "jules_api_key": key,
         "github_token": sandbox::github::DEFAULT_TOKEN,
-        "repository": repo,
-        "git": git,
+        "repository": repos.first().map(String::as_str).unwrap_or_default(),
+        "git": repos.first().and_then(git),
+        "repositories": repos.iter().map(named).collect::<Vec<_>>(),
     }))
     .line(format!(
         "A small Jules is at {} (key {key}).",
         sandbox.jules_base()
     ))
     .line(format!(
-        "A small GitHub is at {} (token {}, repository {repo}).",
+        "A small GitHub is at {} (token {}, {word} {}).",
         sandbox.github_base(),
-        sandbox::github::DEFAULT_TOKEN
+        sandbox::github::DEFAULT_TOKEN,
+        repos.join(", ")
     ))
     .line(format!(
         "Agents can be woken at {}; control is at {}.",
         sandbox.agent_url("NAME"),
         sandbox.control_base()
     ));
-    git.iter().fold(answer, |answer, git| {
+    let gits = repos.iter().filter_map(|repo| Some((repo, git(repo)?)));
+    gits.fold(answer, |answer, (repo, git)| {
         answer.line(format!(
             "The git of {repo} is {}: clone it, and push to it.",
             git.display()

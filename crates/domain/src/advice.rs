@@ -63,6 +63,10 @@ pub enum Advice {
     WhySprint,
     /// Begin a run of a repository's pipeline again.
     StartPipeline,
+    /// Call a run of a pipeline off.
+    CancelPipeline,
+    /// Cancel what a delivery is doing.
+    CancelDelivery,
 }
 
 /// What stands before the repository in the name of its newest sprint, where none was ever started.
@@ -80,7 +84,7 @@ pub struct Next {
 
 impl Advice {
     /// Everything that is ever advised.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 29] = [
         Self::Say,
         Self::Approve,
         Self::Merge,
@@ -108,6 +112,8 @@ impl Advice {
         Self::IntegrateSprint,
         Self::WhySprint,
         Self::StartPipeline,
+        Self::CancelPipeline,
+        Self::CancelDelivery,
     ];
 
     /// In one word, as it travels.
@@ -140,6 +146,8 @@ impl Advice {
             Self::IntegrateSprint => "integrate_sprint",
             Self::WhySprint => "why_sprint",
             Self::StartPipeline => "start_pipeline",
+            Self::CancelPipeline => "cancel_pipeline",
+            Self::CancelDelivery => "cancel_delivery",
         }
     }
 
@@ -178,6 +186,8 @@ impl Advice {
             Self::IntegrateSprint => "has the sprint weave now, without those who still work",
             Self::WhySprint => "says what the sprint waits for",
             Self::StartPipeline => "begins another run, which tries it again",
+            Self::CancelPipeline => "calls the run off, with its jobs",
+            Self::CancelDelivery => "cancels what the delivery is doing, with its job",
         }
     }
 
@@ -235,7 +245,9 @@ impl Advice {
             | Self::AbortSprint
             | Self::IntegrateSprint
             | Self::WhySprint
-            | Self::StartPipeline => None,
+            | Self::StartPipeline
+            | Self::CancelPipeline
+            | Self::CancelDelivery => None,
         }
     }
 

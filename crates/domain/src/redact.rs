@@ -89,6 +89,15 @@ pub fn clause(text: &str) -> &str {
     text.trim_end().trim_end_matches('.')
 }
 
+/// A text as the end of a sentence of ours: with one full stop, or with the question mark that it has.
+pub fn closed(text: &str) -> String {
+    let text = clause(text);
+    match text.ends_with('?') {
+        true => text.to_owned(),
+        false => format!("{text}."),
+    }
+}
+
 /// Whether a text contains anything that looks like a secret.
 pub fn holds_secret(text: &str) -> bool {
     redact(text) != text
@@ -122,6 +131,13 @@ fn mask_key_blocks(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sentence_ends_with_one_mark() {
+        for (text, told) in [("late", "late."), ("late. ", "late."), ("`qa`?", "`qa`?")] {
+            assert_eq!(closed(text), told);
+        }
+    }
 
     #[test]
     fn a_key_behind_a_certificate_is_masked() {

@@ -32,6 +32,7 @@ pub mod ticks;
 
 pub mod dispatcher;
 
+pub mod in_use;
 pub mod inbox;
 pub mod installation;
 pub mod job_state;

@@ -7,7 +7,9 @@ use domain::delivery::{Delivery, IssueRef, Phase, RunStatus};
 use domain::ids::{ArtefactId, DeliveryId, JobId, PipelineId, PullRef, RepoName, SprintNumber};
 use domain::job::{Job, JobPhase};
 use domain::pipeline::{Requirement, RequirementState};
+use domain::pull::{Pull, PullPhase, REOPEN_WAIT};
 use domain::when::plus;
+use jiff::Timestamp;
 
 use crate::backend::{Backend, Error};
 use crate::keys;
@@ -47,9 +49,30 @@ pub enum OpenWork {
     /// A pull request of a job.
     #[error("pull request {0} of a job is still open")]
     Pull(PullRef),
+    /// A pull request of a job that was closed a moment ago.
+    #[error("pull request {pull} of a job is closed, and may be reopened until {until:.0}")]
+    ClosedPull {
+        /// Which.
+        pull: PullRef,
+        /// Until when a reopening is waited for.
+        until: Timestamp,
+    },
 }
 
 impl OpenWork {
+    /// Its kind and its id.
+    pub(crate) fn name(&self) -> String {
+        let kind = match self {
+            Self::Pipeline(_) => "pipeline",
+            Self::Sprint(_) => "sprint",
+            Self::Job(_) => "job",
+            Self::Delivery { .. } => "delivery",
+            Self::Requirement(_) => "requirement",
+            Self::Pull(_) | Self::ClosedPull { .. } => "pull request",
+        };
+        format!("{kind} {}", self.id())
+    }
+
     /// Its id, as callers name it.
     pub fn id(&self) -> String {
         match self {
@@ -58,17 +81,17 @@ impl OpenWork {
             Self::Job(id) => id.to_string(),
             Self::Delivery { id, .. } => id.to_string(),
             Self::Requirement(id) => id.to_string(),
-            Self::Pull(pull) => pull.to_string(),
+            Self::Pull(pull) | Self::ClosedPull { pull, .. } => pull.to_string(),
         }
     }
 
     /// What a person waits for or does, so that it is open no more.
     pub fn ending(&self) -> String {
         match self {
-            Self::Job(_) | Self::Sprint(_) => "wait for its end".to_owned(),
-            Self::Pipeline(_) | Self::Delivery { issue: None, .. } => {
-                "wait for its end, or cancel it".to_owned()
-            }
+            Self::Job(_)
+            | Self::Sprint(_)
+            | Self::Pipeline(_)
+            | Self::Delivery { issue: None, .. } => "wait for its end".to_owned(),
             Self::Delivery {
                 issue: Some(issue), ..
             } => format!("wait until it is closed, or close {issue} on GitHub, which calls it off"),
@@ -76,6 +99,7 @@ impl OpenWork {
                 "wait until its delivery and its last pull request are through".to_owned()
             }
             Self::Pull(_) => "merge or close it on GitHub".to_owned(),
+            Self::ClosedPull { .. } => "wait until then".to_owned(),
         }
     }
 
@@ -84,8 +108,15 @@ impl OpenWork {
         match self {
             Self::Job(id) => vec![Advice::Cancel.about(id), Advice::PauseSource.about(repo)],
             Self::Sprint(_) => vec![Advice::AbortSprint.about(repo)],
-            Self::Pull(pull) => vec![Advice::Cancel.about(pull)],
-            Self::Pipeline(_) | Self::Delivery { .. } | Self::Requirement(_) => Vec::new(),
+            Self::Pipeline(id) => vec![Advice::CancelPipeline.about(id)],
+            Self::Delivery {
+                id, issue: None, ..
+            } => vec![Advice::CancelDelivery.about(id)],
+            // A job that is not over comes before its pull request, so no order is left for that.
+            Self::Delivery { issue: Some(_), .. }
+            | Self::Requirement(_)
+            | Self::Pull(_)
+            | Self::ClosedPull { .. } => Vec::new(),
         }
     }
 }
@@ -129,7 +160,7 @@ impl Backend {
             open.extend(self.requirements_under_way(repo).await?);
         }
         let pulls = self.store.open_pulls().await?.into_iter();
-        open.extend(pulls.map(|found| of_pull(found.value.pull.pull)));
+        open.extend(pulls.map(|found| of_pull(found.value.pull)));
         open.retain(|entry| of.is_none_or(|of| *of == entry.repo));
         Ok(open)
     }
@@ -286,9 +317,17 @@ fn of_requirement(requirement: Requirement) -> OpenEntry {
     OpenEntry::new(&repo, what, work)
 }
 
-fn of_pull(pull: PullRef) -> OpenEntry {
-    let repo = pull.repo.clone();
-    let what = OpenWork::Pull(pull.clone());
+fn of_pull(tracked: Pull) -> OpenEntry {
+    let (pull, repo) = (tracked.pull.clone(), tracked.pull.repo);
+    let what = match tracked.phase {
+        PullPhase::Closed { since, .. } => OpenWork::ClosedPull {
+            pull: pull.clone(),
+            until: plus(since, REOPEN_WAIT),
+        },
+        PullPhase::Open | PullPhase::Merging { .. } | PullPhase::Settled { .. } => {
+            OpenWork::Pull(pull.clone())
+        }
+    };
     let work = Work::Pull {
         pull,
         job: None,
@@ -299,49 +338,26 @@ fn of_pull(pull: PullRef) -> OpenEntry {
 
 #[cfg(test)]
 mod tests {
+    use domain::pull::track;
+
     use super::*;
 
-    /// The sentence about something open, with all that is said of how it ends.
-    fn said(what: &OpenWork) -> String {
-        let repo = "acme/shop".parse().unwrap();
-        let advice = what.advice(&repo).into_iter();
-        let advice = advice.map(|next| format!(" [{} {}]", next.advice.word(), next.about));
-        let advice: String = advice.collect();
-        format!("{}: {what}; {}{advice}", what.id(), what.ending())
-    }
-
     #[test]
-    fn each_kind_says_what_is_open_and_how_it_ends() {
-        let delivery = |issue: Option<&str>| OpenWork::Delivery {
-            id: "0123456789ab".parse().unwrap(),
-            phase: Phase::Review,
-            issue: issue.map(|issue| issue.parse().unwrap()),
+    fn a_pull_request_that_was_closed_is_waited_for_until_it_counts_as_given_up() {
+        let since: Timestamp = "2026-11-30T16:48:25Z".parse().unwrap();
+        let job = "01k5nx0000000000000000000a".parse().unwrap();
+        let reference: PullRef = "acme/shop#7".parse().unwrap();
+        let open = track(reference.clone(), job, None, since);
+        let closed = Pull {
+            phase: PullPhase::Closed {
+                sha: "0123456789012345678901234567890123456789".parse().unwrap(),
+                since,
+            },
+            ..open.clone()
         };
-        for (what, expected) in [
-            (
-                OpenWork::Job("01k5nx0000000000000000000a".parse().unwrap()),
-                "01k5nx0000000000000000000a: job 01k5nx0000000000000000000a still works in it; wait for its end \
-                 [cancel 01k5nx0000000000000000000a] [pause_source acme/shop]",
-            ),
-            (
-                OpenWork::Pull("acme/shop#7".parse().unwrap()),
-                "acme/shop#7: pull request acme/shop#7 of a job is still open; merge or close it on GitHub [cancel acme/shop#7]",
-            ),
-            (
-                delivery(None),
-                "0123456789ab: delivery 0123456789ab is not closed: it is at review; wait for its end, or cancel it",
-            ),
-            (
-                delivery(Some("acme/shop#4")),
-                "0123456789ab: delivery 0123456789ab is not closed: it is at review; \
-                 wait until it is closed, or close acme/shop#4 on GitHub, which calls it off",
-            ),
-            (
-                OpenWork::Requirement("ab12cd".parse().unwrap()),
-                "ab12cd: requirement ab12cd of it is not through; wait until its delivery and its last pull request are through",
-            ),
-        ] {
-            assert_eq!(said(&what), expected);
-        }
+        assert_eq!(of_pull(open).what, OpenWork::Pull(reference.clone()));
+        let until = plus(since, REOPEN_WAIT);
+        let pull = reference;
+        assert_eq!(of_pull(closed).what, OpenWork::ClosedPull { pull, until });
     }
 }

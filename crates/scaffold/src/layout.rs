@@ -48,7 +48,9 @@ pub enum Layout {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LayoutError {
     /// The system's files are not there.
-    #[error("there is no exchange below `.jules/`: bootstrap the repository first")]
+    #[error(
+        "there is no exchange below `.jules/`: bootstrap the repository first, with `gaffer scaffold bootstrap`"
+    )]
     Missing,
     /// Files of both generations are there, and none of them says which counts.
     #[error("`{exchange}` and `{workstreams}` are of two generations of layouts: keep one of them")]

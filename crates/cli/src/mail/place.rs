@@ -59,6 +59,11 @@ impl MailFolder {
         Self { root }
     }
 
+    /// The folder that has the mail below it.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// The log.
     pub(super) fn log(&self) -> PathBuf {
         self.folder().join(LOG)

@@ -58,11 +58,13 @@ impl Remote {
             MailCommand::Inbox { whose, unread } => {
                 let persona = self.mailbox(whose.persona)?;
                 let found = self.inbox(&persona, unread).await?;
-                show::inbox(&persona, &found.iter().collect::<Vec<_>>())
+                let found: Vec<_> = found.iter().collect();
+                show::inbox(&persona, &found, self.repo.as_str())
             }
             MailCommand::Sent(whose) => {
                 let persona = self.mailbox(whose.persona)?;
-                show::sent(&persona, &self.whole().await?.sent(&persona))
+                let mail = self.whole().await?;
+                show::sent(&persona, &mail.sent(&persona), self.repo.as_str())
             }
             MailCommand::Read {
                 which,
@@ -127,7 +129,7 @@ impl Remote {
     async fn message(&self, MessageArgs { id, whose }: MessageArgs) -> Result<ReceivedMessage> {
         let persona = self.mailbox(whose.persona)?;
         let found = self.client.mail(&self.repo, &persona, id).await;
-        found_or_refused(found, id, &persona)
+        self.found_or_refused(found, id, persona)
     }
 
     async fn order(
@@ -140,7 +142,7 @@ impl Remote {
             .client
             .order_mail(&self.repo, &persona, id, &order)
             .await;
-        found_or_refused(done, id, &persona)
+        self.found_or_refused(done, id, persona)
     }
 
     async fn tag(&self, command: TagCommand) -> Result<Answer> {
@@ -175,18 +177,18 @@ impl Remote {
     /// The mailboxes that the log comes to.
     async fn whole(&self) -> Result<Mail> {
         let text = self.lines().await?;
-        whole(&text).map(|log| log.mail())
+        whole(&text, &self.repo).map(|log| log.mail())
     }
 
     async fn log(&self) -> Result<()> {
         let text = self.lines().await?;
         render::raw(text.as_bytes()).context("writing the log")?;
-        whole(&text).map(drop)
+        whole(&text, &self.repo).map(drop)
     }
 
     async fn export(&self) -> Result<()> {
         let text = self.lines().await?;
-        whole(&text)?;
+        whole(&text, &self.repo)?;
         render::raw(text.as_bytes()).context("writing the events")
     }
 
@@ -199,7 +201,10 @@ impl Remote {
             return Ok(());
         }
         let what = format!("the mail is broken; faults: {}", verified.faults.len());
-        let next = "make mailboxes and counters of the log again with `jules-mail rebuild`";
+        let next = format!(
+            "make mailboxes and counters of the log again with `jules-mail rebuild --repo {}`",
+            self.repo
+        );
         Err(Error::refused("broken_mail", what, next).into())
     }
 
@@ -218,6 +223,23 @@ impl Remote {
             there += part.already_there;
         }
         Ok(show::imported(added, there))
+    }
+
+    /// A message that is not in this mailbox is refused in the words that the file has for it.
+    fn found_or_refused(
+        &self,
+        found: Result<ReceivedMessage, client::Error>,
+        message: MessageId,
+        persona: PersonaName,
+    ) -> Result<ReceivedMessage> {
+        match found {
+            Err(client::Error::Problem(problem)) if problem.code == "no_such_message" => {
+                let missing = domain::mail::NoSuchMessage { message, persona };
+                let of = format!(" --repo {}", self.repo);
+                Err(super::no_such_of(&missing, &of).into())
+            }
+            found => Ok(found?),
+        }
     }
 
     fn mailbox(&self, named: Option<PersonaName>) -> Result<PersonaName> {
@@ -243,29 +265,16 @@ fn parts(lines: Vec<String>) -> Vec<Vec<String>> {
 }
 
 /// A log that is broken has no mailboxes.
-fn whole(text: &str) -> Result<Log<'_>> {
+fn whole<'text>(text: &'text str, repo: &RepoName) -> Result<Log<'text>> {
     let log = Log::read(text.as_bytes(), &Seal::default());
     let Some(first) = log.faults().first() else {
         return Ok(log);
     };
     let what = format!("the log of mail is broken: {first}");
-    let next = "see all of it with `jules-mail verify`, and restore the store from a backup";
+    let next = format!(
+        "see all of it with `jules-mail verify --repo {repo}`, and restore the store from a backup"
+    );
     Err(Error::refused("broken_mail", what, next).into())
-}
-
-/// A message that is not in this mailbox is refused in the words that the file has for it.
-fn found_or_refused(
-    found: Result<ReceivedMessage, client::Error>,
-    message: MessageId,
-    persona: &PersonaName,
-) -> Result<ReceivedMessage> {
-    match found {
-        Err(client::Error::Problem(problem)) if problem.code == "no_such_message" => {
-            let persona = persona.clone();
-            Err(super::no_such(domain::mail::NoSuchMessage { message, persona }).into())
-        }
-        found => Ok(found?),
-    }
 }
 
 #[cfg(test)]

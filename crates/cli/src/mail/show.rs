@@ -24,20 +24,20 @@ fn one_line(subject: &str) -> String {
     subject.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What a persona got.
-pub(super) fn inbox(persona: &PersonaName, messages: &[&ReceivedMessage]) -> Answer {
+/// What a persona got, in the mail of this name.
+pub(super) fn inbox(persona: &PersonaName, messages: &[&ReceivedMessage], of: &str) -> Answer {
     let line = |message: &&ReceivedMessage| {
         let mark = if message.read_at.is_some() { ' ' } else { '*' };
         let subject = one_line(&message.subject);
         let (id, from) = (message.message_id, &message.from_persona);
         format!("{mark} {id} | {from} | {subject}")
     };
-    let none = format!("No messages for {persona}.");
+    let none = format!("No messages for {persona} in the mail of {of}.");
     list(persona, messages, messages.iter().map(line).collect(), none)
 }
 
-/// What a persona wrote.
-pub(super) fn sent(persona: &PersonaName, messages: &[&ReceivedMessage]) -> Answer {
+/// What a persona wrote, in the mail of this name.
+pub(super) fn sent(persona: &PersonaName, messages: &[&ReceivedMessage], of: &str) -> Answer {
     let line = |message: &&ReceivedMessage| {
         let subject = one_line(&message.subject);
         format!(
@@ -45,7 +45,7 @@ pub(super) fn sent(persona: &PersonaName, messages: &[&ReceivedMessage]) -> Answ
             message.message_id, message.to_persona
         )
     };
-    let none = format!("No messages from {persona}.");
+    let none = format!("No messages from {persona} in the mail of {of}.");
     list(persona, messages, messages.iter().map(line).collect(), none)
 }
 

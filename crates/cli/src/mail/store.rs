@@ -89,6 +89,12 @@ impl Store {
         Self { place }
     }
 
+    /// Whose mail it is, for an answer without any.
+    pub(super) fn name(&self) -> String {
+        let root = self.place.root().display();
+        format!("{root} (`--repo OWNER/REPO` asks a running Gaffer)")
+    }
+
     /// Where the log is.
     pub(super) fn path(&self) -> PathBuf {
         self.place.log()

@@ -163,6 +163,8 @@ pub(crate) fn arguments(advice: Advice, about: &str) -> String {
         Advice::IntegrateSprint => format!("sprint integrate {about} --now"),
         Advice::WhySprint => format!("sprint why {about}"),
         Advice::StartPipeline => about.to_owned(),
+        Advice::CancelPipeline => format!("pipeline cancel {about}"),
+        Advice::CancelDelivery => format!("delivery cancel {about}"),
     }
 }
 
@@ -181,7 +183,8 @@ mod tests {
             | Advice::Merge
             | Advice::Retry
             | Advice::Cancel
-            | Advice::Events => "01j00000000000000000000000",
+            | Advice::Events
+            | Advice::CancelPipeline => "01j00000000000000000000000",
             Advice::CreateJob
             | Advice::Adopt
             | Advice::ResumeSource
@@ -194,6 +197,7 @@ mod tests {
             | Advice::IntegrateSprint
             | Advice::WhySprint => "acme/shop",
             Advice::StartPipeline => "pipeline start acme/shop",
+            Advice::CancelDelivery => "0123456789ab",
             Advice::TakeWakes
             | Advice::AddAccount
             | Advice::ReplaceKey

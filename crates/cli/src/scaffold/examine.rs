@@ -16,7 +16,7 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::bootstrap::{must_suit, written};
-use super::place::{Branches, must_be_free, must_be_up_to_date, must_tip, note_behind};
+use super::place::{Branches, must_be_free, must_be_up_to_date, note_behind};
 use super::{CONFIG, OURS};
 use crate::args::scaffold::ExamineArgs;
 use crate::error::Error;
@@ -48,8 +48,8 @@ struct Seen {
 
 impl Seen {
     fn read(git: &Git, args: &ExamineArgs) -> Result<Self> {
-        let target = Branches::here(git).target;
-        let code = must_tip(git, &target)?;
+        let here = Branches::here(git);
+        let code = here.start(git)?;
         let of_target = [CONTROL, SYSTEM];
         let mut control = git.tree(&code, &of_target)?;
         let worker = Branches::guess(control.text(CONFIG)).worker;
@@ -70,7 +70,10 @@ impl Seen {
             None => Tree::default(),
         };
         Ok(Self {
-            branches: Branches { target, worker },
+            branches: Branches {
+                target: here.target,
+                worker,
+            },
             trees: Trees {
                 target: Arc::new(control),
                 worker: Arc::new(system),

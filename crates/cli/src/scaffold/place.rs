@@ -59,6 +59,15 @@ impl Branches {
     pub(super) fn here(git: &Git) -> Self {
         Self::guess(fs::read_to_string(git.root().join(CONFIG)).ok().as_deref())
     }
+
+    /// The commit where reading begins. A worker branch that is named as the target branch too has other settings, or none: those that
+    /// name it are on the branch that is checked out.
+    pub(super) fn start(&self, git: &Git) -> Result<CommitSha> {
+        match self.target == self.worker {
+            true => git.must_commit("HEAD"),
+            false => must_tip(git, &self.target),
+        }
+    }
 }
 
 /// The user's files as they are committed, with the branches that they name.
@@ -77,16 +86,24 @@ pub(super) struct Place {
 impl Place {
     /// Reads the user's files where the target branch has them.
     pub(super) fn read(git: &Git) -> Result<Self> {
-        let target = Branches::here(git).target;
-        let code = must_tip(git, &target)?;
+        let here = Branches::here(git);
+        let code = here.start(git)?;
         let control = git.tree(&code, &[CONTROL])?;
-        let place = format!("{CONFIG} on the branch {target}");
+        let place = match here.target == here.worker {
+            true => format!("{CONFIG} of HEAD"),
+            false => format!("{CONFIG} on the branch {}", here.target),
+        };
         let beside = beside(git, &control, &code)?;
         let settings = config::read_with(&control, &beside).map_err(|error| match error {
             Unusable::Missing if git.root().join(CONFIG).is_file() => uncommitted(&place),
             Unusable::Missing | Unusable::Faulty(_) => unusable(&place, &error),
         })?;
         let worker = settings.worker_branch.clone();
+        let target = match here.target == here.worker {
+            // The working tree alone has the name that is no target.
+            true => settings.target_branch.clone(),
+            false => here.target,
+        };
         Ok(Self {
             branches: Branches { target, worker },
             settings,

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use domain::ids::RepoName;
 use engine::backend::Backend;
-use engine::open_work::OpenWork;
+use engine::in_use::SourceInUse;
 use serde_json::json;
 
 use super::missing;
@@ -24,8 +24,8 @@ pub(super) async fn run(repo: &RepoName, backend: &Backend) -> Result<Answer> {
     )
 }
 
-fn in_use(repo: &RepoName, used: &OpenWork) -> Error {
+fn in_use(repo: &RepoName, used: &SourceInUse) -> Error {
     let mut steps = vec![used.ending()];
     steps.extend(used.advice(repo).iter().map(next::of_ours));
-    Error::refused("in_use", used.to_string(), steps.join("; "))
+    Error::refused("in_use", used.sentence(), steps.join("; "))
 }

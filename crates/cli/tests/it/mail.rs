@@ -93,9 +93,17 @@ fn mail_is_found_upward_and_made_with_the_first_message() {
     let office = Office::new();
     fs::create_dir_all(office.file("shop/.git")).unwrap();
     fs::create_dir_all(office.file("shop/src/deep")).unwrap();
+    let none = |folder: &str| {
+        let place = office.file(folder);
+        let place = place.canonicalize().unwrap();
+        format!(
+            "No messages for art in the mail of {} (`--repo OWNER/REPO` asks a running Gaffer).\n",
+            place.display()
+        )
+    };
     assert_eq!(
         office.prints("cd shop/src; jules-mail inbox --persona art"),
-        "No messages for art.\n"
+        none("shop")
     );
     assert!(
         !office.file("shop/.jules").exists(),
@@ -113,8 +121,7 @@ fn mail_is_found_upward_and_made_with_the_first_message() {
     office.sent(&["art"]);
     fs::create_dir_all(office.file("other/.git")).unwrap();
     fs::create_dir_all(office.file("plain")).unwrap();
-    let none = "No messages for art.\n";
-    assert_eq!(office.prints(&format!("cd other; {inbox}")), none);
+    assert_eq!(office.prints(&format!("cd other; {inbox}")), none("other"));
     let found = office.prints(&format!("cd plain; {inbox}"));
     assert_eq!(found, "* #1 | weaver | Hi\n");
 }

@@ -35,6 +35,7 @@ fn tool(advice: Advice) -> Option<&'static str> {
         Advice::StartSprint => Some("sprint_start"),
         Advice::AbortSprint => Some("sprint_abort"),
         Advice::WhySprint => Some("sprint_status"),
+        Advice::CancelDelivery => Some("delivery_cancel"),
         Advice::Resume
         | Advice::ResumeSource
         | Advice::PauseSource
@@ -48,7 +49,8 @@ fn tool(advice: Advice) -> Option<&'static str> {
         | Advice::GiveInbox
         | Advice::CreateToken
         | Advice::IntegrateSprint
-        | Advice::StartPipeline => None,
+        | Advice::StartPipeline
+        | Advice::CancelPipeline => None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Removing a source: only one in which nothing is open that holds it.
 
+use domain::advice::{Advice, Next};
 use domain::ids::RepoName;
 use domain::intake::Intake;
 use domain::policy::Source;
@@ -7,6 +8,7 @@ use domain::redelivery::WebhookLog;
 use domain::schedule::Schedule;
 
 use crate::backend::{Backend, Error, decide_again, ignore_conflict};
+use crate::in_use::SourceInUse;
 use crate::keys;
 use crate::open_work::OpenWork;
 use crate::store::Aggregate;
@@ -20,7 +22,7 @@ impl Backend {
     pub async fn remove_source(
         &self,
         repo: &RepoName,
-    ) -> Result<Result<RepoName, OpenWork>, Error> {
+    ) -> Result<Result<RepoName, SourceInUse>, Error> {
         let removed = match self.remove_unused(repo).await? {
             Ok(removed) => removed,
             Err(used) => return Ok(Err(used)),
@@ -34,7 +36,7 @@ impl Backend {
         Ok(Ok(removed.repo))
     }
 
-    async fn remove_unused(&self, repo: &RepoName) -> Result<Result<Source, OpenWork>, Error> {
+    async fn remove_unused(&self, repo: &RepoName) -> Result<Result<Source, SourceInUse>, Error> {
         decide_again(format!("source {repo}"), async || {
             let found = self.must::<Source>(repo).await?;
             if let Some(used) = self.use_of(repo).await? {
@@ -62,10 +64,28 @@ impl Backend {
         .await
     }
 
-    /// The first of what is open in a source and keeps it.
-    async fn use_of(&self, repo: &RepoName) -> Result<Option<OpenWork>, Error> {
-        let mut open = self.open_work(Some(repo)).await?.into_iter();
-        let found = open.find(|entry| entry.holds_source);
-        Ok(found.map(|entry| entry.what))
+    /// What is open in a source and keeps it.
+    async fn use_of(&self, repo: &RepoName) -> Result<Option<SourceInUse>, Error> {
+        let open = self.open_work(Some(repo)).await?.into_iter();
+        let mut open = open.filter(|entry| entry.holds_source).map(|it| it.what);
+        let Some(first) = open.next() else {
+            return Ok(None);
+        };
+        let others: Vec<OpenWork> = open.collect();
+        Ok(Some(SourceInUse {
+            first,
+            others,
+            pauses: self.ends_of_pauses(repo).await?,
+        }))
+    }
+
+    /// What ends the pauses of a source.
+    async fn ends_of_pauses(&self, repo: &RepoName) -> Result<Vec<Next>, Error> {
+        let switches = self.store.switches().await?.value;
+        let source = self.store.source(repo).await?;
+        let of_all = switches.paused_since.map(|_| Advice::Resume.about(repo));
+        let is_paused = source.is_some_and(|source| source.value.paused);
+        let of_source = is_paused.then(|| Advice::ResumeSource.about(repo));
+        Ok(of_all.into_iter().chain(of_source).collect())
     }
 }

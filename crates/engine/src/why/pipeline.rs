@@ -5,7 +5,8 @@ use domain::ids::PipelineId;
 use domain::job::{Job, JobPhase};
 use domain::pipeline::{self, AgentState, Exchange, Member, Pipeline, PipelineStep, StepState};
 use domain::reasoned::Reasoned;
-use domain::redact::clause;
+use domain::redact::closed;
+use domain::why::PlannedStep;
 use jiff::Timestamp;
 
 use super::WhySubject;
@@ -73,8 +74,8 @@ impl Backend {
             let Some(job) = self.store.job(&member.job).await? else {
                 let told = match step.reason() {
                     Some(why) => {
-                        let why = clause(why);
-                        format!("{who} has no job yet, and the next try is soon: {why}.")
+                        let why = closed(why);
+                        format!("{who} has no job yet, and the next try is soon: {why}")
                     }
                     None => format!("{who} has no job yet."),
                 };
@@ -90,14 +91,7 @@ impl Backend {
             let own: Vec<&Reasoned> = own.collect();
             if let Some(Reasoned { code, sentence }) = decisive(&own, why.pull.is_some()) {
                 let pull = why.pull.as_ref().map(|pull| format!(", {pull}"));
-                // The next poll says nothing about this one, and what was due before only waits for its turn.
-                let now = self.now();
-                let then = why.then.iter();
-                let then = then.filter(|it| !POLLS.contains(&it.sentence.as_str()));
-                let mut then =
-                    then.filter_map(|it| Some((it.at.filter(|at| *at > now)?, &it.sentence)));
-                let then = then.next();
-                let then = then.map(|(at, what)| format!(" {at}: {what}"));
+                let then = coming(&why.then, sentence, self.now());
                 let told = format!(
                     "{who}, job {}{}: {sentence}{}",
                     member.job,
@@ -112,6 +106,17 @@ impl Backend {
         }
         Ok(())
     }
+}
+
+/// What comes next for a job, unless the reason tells of that time itself.
+fn coming(then: &[PlannedStep], reason: &str, now: Timestamp) -> Option<String> {
+    // The next poll says nothing about this one, and what was due before only waits for its turn.
+    let mut then = then
+        .iter()
+        .filter(|it| !POLLS.contains(&it.sentence.as_str()));
+    let (at, what) = then.find_map(|it| Some((it.at.filter(|at| *at > now)?, &it.sentence)))?;
+    let is_told = reason.contains(&format!("{at:.0}"));
+    (!is_told).then(|| format!(" {at:.0}: {what}"))
 }
 
 /// The steps of a run that failed, and that nothing of it is tried again.
@@ -177,8 +182,8 @@ fn progress(run: &Pipeline, place: usize) -> String {
         }
         (StepState::Pending, _) => match step.reason() {
             Some(why) => {
-                let why = clause(why);
-                format!("It is next, and its files are read again soon: {why}.")
+                let why = closed(why);
+                format!("It is next, and its files are read again soon: {why}")
             }
             None => {
                 "It is next: its files are read, and what there is to do is found out.".to_owned()
@@ -206,7 +211,7 @@ fn progress(run: &Pipeline, place: usize) -> String {
             format!("Finished, and their pull requests are not merged yet{until}: {merging}.")
         }
         (StepState::Done { .. }, _) => done(step),
-        (StepState::Skipped { reason, .. }, _) => format!("It was skipped: {reason}."),
+        (StepState::Skipped { reason, .. }, _) => format!("It was skipped: {}", closed(reason)),
         (StepState::Failed { reason, .. }, _) => failure(step, reason),
     }
 }
@@ -222,7 +227,7 @@ fn failure(step: &PipelineStep, reason: &str) -> String {
             .unwrap_or(reason)
             .to_owned(),
     };
-    format!("It failed: {}.", clause(&why))
+    format!("It failed: {}", closed(&why))
 }
 
 /// A step that is through, with those of its agents that were not.
@@ -285,6 +290,26 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_next_is_told_once() {
+        let at: Timestamp = "2026-03-01T12:00:00.5Z".parse().unwrap();
+        let now: Timestamp = "2026-03-01T11:00:00Z".parse().unwrap();
+        let then = [PlannedStep::new(Some(at), "To do then: make a session.")];
+        for (reason, told) in [
+            (
+                "It is red.",
+                Some(" 2026-03-01T12:00:00Z: To do then: make a session."),
+            ),
+            (
+                "To do from 2026-03-01T12:00:00Z on: make a session (attempt 2).",
+                None,
+            ),
+        ] {
+            assert_eq!(coming(&then, reason, now).as_deref(), told);
+        }
+        assert_eq!(coming(&then, "It is red.", at), None);
+    }
+
+    #[test]
     fn what_holds_up_nothing_hides_no_reason_of_a_job() {
         let decided = |codes: &[&str], has_pull| {
             let reasons: Vec<Reasoned> =
@@ -320,6 +345,12 @@ mod tests {
                 "it failed: no disk",
                 "it failed: no disk",
                 "It failed: no disk.",
+            ),
+            (
+                None,
+                "did you mean `qa`?",
+                "did you mean `qa`?",
+                "It failed: did you mean `qa`?",
             ),
             (
                 Some("qa"),

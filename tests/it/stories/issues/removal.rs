@@ -1,6 +1,7 @@
 //! A source is removed while a delivery is created in it: either both are there afterwards, or neither.
 
 use engine::backend::Error;
+use engine::in_use::SourceInUse;
 use engine::open_work::OpenWork;
 
 use super::*;
@@ -42,7 +43,13 @@ async fn a_source_stays_in_which_a_delivery_is_created_meanwhile() {
     });
     let refused = world.backend.remove_source(&repo).await.expect("an answer");
     assert!(
-        matches!(refused, Err(OpenWork::Delivery { .. })),
+        matches!(
+            refused,
+            Err(SourceInUse {
+                first: OpenWork::Delivery { .. },
+                ..
+            })
+        ),
         "{refused:?}"
     );
     let source = world.backend.store.source(&repo).await.expect("a store");

@@ -239,8 +239,13 @@ fn what_is_refused_is_refused_in_the_same_words() {
         let here = both.office.refused(line);
         assert_eq!((&there.code, there.exit), (&here.code, here.exit), "{line}");
         assert!(there.error.contains(&here.error), "{there:?}: {here:?}");
-        assert_eq!(there.next, here.next);
+        let next = here
+            .next
+            .replace("--persona art`", "--persona art --repo acme/shop`");
+        assert_eq!(there.next, next);
     }
+    let none = both.prints("jules-mail inbox --persona bolt --repo acme/shop");
+    assert_eq!(none, "No messages for bolt in the mail of acme/shop.\n");
     let restore = both.refused("jules-mail restore --repo acme/shop", TOKEN);
     assert_eq!(restore.exit, 2);
     let unknown = both.refused("jules-mail stats --repo acme/none", TOKEN);

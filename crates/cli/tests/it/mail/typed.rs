@@ -190,10 +190,8 @@ fn what_is_so_already_adds_no_line() {
     twice("tag add 1 x", "x\n");
     twice("trash 1", "Message #1 is in the trash.\n");
     assert_eq!(lines(), 4);
-    assert_eq!(
-        office.prints("jules-mail inbox --persona art"),
-        "No messages for art.\n"
-    );
+    let none = office.prints("jules-mail inbox --persona art");
+    assert!(none.starts_with("No messages for art in "), "{none}");
     twice("untrash 1", "Message #1 is in the inbox.\n");
     assert_eq!(
         office.prints("jules-mail sent --persona weaver"),

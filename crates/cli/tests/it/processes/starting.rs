@@ -154,3 +154,20 @@ fn the_log_tells_what_happens_to_jobs_and_no_requests() {
     }
     assert!(!log.contains("http.status"), "{log}");
 }
+
+#[test]
+fn a_sandbox_names_all_its_repositories_with_their_git() {
+    let world = World::new();
+    let repo = |name: &str| json!({ "full_name": name, "files": { "README.md": "Hi\n" } });
+    let scenario = json!({ "repos": [repo("acme/shop"), repo("acme/docs")] });
+    let scenario = world.file("scenario.json", &scenario.to_string());
+    let sandbox = ["sandbox", "--listen", "127.0.0.1:0", "--json"];
+    let sandbox = [&sandbox[..], &["--scenario", &scenario]].concat();
+    let sandbox = Process::start(world.command(&sandbox));
+    let repositories = &sandbox.told["repositories"];
+    for (place, name) in ["acme/shop", "acme/docs"].into_iter().enumerate() {
+        assert_eq!(repositories[place]["repository"], name);
+        assert!(repositories[place]["git"].is_string(), "{repositories}");
+    }
+    assert_ne!(repositories[0]["git"], repositories[1]["git"]);
+}

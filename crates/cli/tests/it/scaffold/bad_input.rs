@@ -238,3 +238,30 @@ fn a_repository_that_is_not_ready_says_what_is_missing() {
     assert_eq!((refused.code.as_str(), refused.exit), ("version", 2));
     assert_eq!(repository.git(&["branch", "--list", "jules"]), "");
 }
+
+/// The worker branch that is named as the target has settings of an older commit, which name another one.
+#[test]
+fn one_branch_for_both_is_told_in_whichever_key_it_is_named() {
+    for key in ["jlo_target_branch", "jules_worker_branch"] {
+        let repository = Repository::set_up();
+        let branch = match key {
+            "jlo_target_branch" => "jules",
+            _ => "main",
+        };
+        repository.write(
+            ".jlo/config.toml",
+            &format!("[run]\n{key} = \"{branch}\"\n"),
+        );
+        repository.commit("Name one branch twice");
+        let told = format!(".jlo/config.toml:2: `{key}` is the same branch");
+        let refused = repository.refused(&["scaffold", "bootstrap"]);
+        assert!(refused.error.contains(&told), "{refused:?}");
+        let examined = repository.run(&["scaffold", "doctor"]);
+        assert_eq!(examined.code, 1, "{examined:?}");
+        assert!(examined.stdout.contains(&told), "{examined:?}");
+        assert!(
+            !examined.stdout.contains("stray-system-file"),
+            "{examined:?}"
+        );
+    }
+}

@@ -181,7 +181,8 @@ fn a_repository_without_a_worker_branch_is_told_to_bootstrap() {
     let ran = repository.run(DOCTOR);
     assert_eq!(ran.code, 1);
     assert!(
-        ran.stdout.contains("bootstrap the repository first"),
+        ran.stdout
+            .contains("bootstrap the repository first, with `gaffer scaffold bootstrap`"),
         "{ran:?}"
     );
 }

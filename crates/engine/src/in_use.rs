@@ -88,9 +88,9 @@ mod tests {
 
     #[test]
     fn each_kind_says_what_is_open_and_how_it_ends() {
-        let delivery = |issue: Option<&str>| OpenWork::Delivery {
+        let delivery = |phase, issue: Option<&str>| OpenWork::Delivery {
             id: "0123456789ab".parse().unwrap(),
-            phase: Phase::Review,
+            phase,
             issue: issue.map(|issue| issue.parse().unwrap()),
         };
         for (what, expected) in [
@@ -117,13 +117,17 @@ mod tests {
                 "pull request acme/shop#7 of a job is closed, and may be reopened until 2026-11-30T16:58:25Z; wait until then",
             ),
             (
-                delivery(None),
+                delivery(Phase::Review, None),
                 "delivery 0123456789ab is not closed: it is at review; wait for its end [cancel_delivery 0123456789ab]",
             ),
             (
-                delivery(Some("acme/shop#4")),
+                delivery(Phase::Review, Some("acme/shop#4")),
                 "delivery 0123456789ab is not closed: it is at review; \
                  wait until it is closed, or close acme/shop#4 on GitHub, which calls it off",
+            ),
+            (
+                delivery(Phase::Deploy, Some("acme/shop#4")),
+                "delivery 0123456789ab is not closed: it is at deploy; wait for its end [cancel_delivery 0123456789ab]",
             ),
             (
                 OpenWork::Requirement("ab12cd".parse().unwrap()),

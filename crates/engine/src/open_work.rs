@@ -88,13 +88,16 @@ impl OpenWork {
     /// What a person waits for or does, so that it is open no more.
     pub fn ending(&self) -> String {
         match self {
-            Self::Job(_)
-            | Self::Sprint(_)
-            | Self::Pipeline(_)
-            | Self::Delivery { issue: None, .. } => "wait for its end".to_owned(),
             Self::Delivery {
-                issue: Some(issue), ..
-            } => format!("wait until it is closed, or close {issue} on GitHub, which calls it off"),
+                issue: Some(issue),
+                phase,
+                ..
+            } if !is_after_merge(*phase) => {
+                format!("wait until it is closed, or close {issue} on GitHub, which calls it off")
+            }
+            Self::Job(_) | Self::Sprint(_) | Self::Pipeline(_) | Self::Delivery { .. } => {
+                "wait for its end".to_owned()
+            }
             Self::Requirement(_) => {
                 "wait until its delivery and its last pull request are through".to_owned()
             }
@@ -109,16 +112,21 @@ impl OpenWork {
             Self::Job(id) => vec![Advice::Cancel.about(id), Advice::PauseSource.about(repo)],
             Self::Sprint(_) => vec![Advice::AbortSprint.about(repo)],
             Self::Pipeline(id) => vec![Advice::CancelPipeline.about(id)],
-            Self::Delivery {
-                id, issue: None, ..
-            } => vec![Advice::CancelDelivery.about(id)],
+            Self::Delivery { id, issue, phase } if issue.is_none() || is_after_merge(*phase) => {
+                vec![Advice::CancelDelivery.about(id)]
+            }
             // A job that is not over comes before its pull request, so no order is left for that.
-            Self::Delivery { issue: Some(_), .. }
+            Self::Delivery { .. }
             | Self::Requirement(_)
             | Self::Pull(_)
             | Self::ClosedPull { .. } => Vec::new(),
         }
     }
+}
+
+/// Whether the issue of a delivery may be closed by its merge: closing it ends nothing then.
+fn is_after_merge(phase: Phase) -> bool {
+    phase > Phase::Verify
 }
 
 /// Something open, with what follows from that.

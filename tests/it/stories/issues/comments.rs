@@ -117,18 +117,17 @@ async fn a_delivery_that_ends_in_a_pause_tells_of_it_until_its_issue_was_told() 
     assert!(github.merge_by_hand(now, REPO, pull.number, "ann"));
     until(&world, number, "close/succeeded").await;
     world.pass(MINUTE).await;
-    let codes = async |world: &World| {
+    let codes = async || {
         let shown = world.backend.delivery_shown(&id_of(number)).await;
         let because = shown.expect("a delivery").because.into_iter();
         because.map(|reason| reason.code).collect::<Vec<_>>()
     };
-    assert_eq!(codes(&world).await, ["closed", "paused"]);
+    assert_eq!(codes().await, ["closed", "paused"]);
 
     world.pause(false).await;
     world.backend.go_on(None).await.expect("a queue");
-    let is_told = async |world: &World| codes(world).await == ["closed"];
-    Box::pin(world.until(MINUTE * 15, "nothing left", is_told)).await;
+    until_told(&world, number, "It is closed").await;
+    world.pass(MINUTE * 2).await;
     world.pause(true).await;
-    assert_eq!(codes(&world).await, ["closed"]);
-    assert!(told(&world, number).contains("It is closed"));
+    assert_eq!(codes().await, ["closed"]);
 }

@@ -60,10 +60,11 @@ impl<'a> Waits<'a> {
             None => None,
         };
         let tracked = pull.map(|found| found.value);
-        let waits = self
-            .told_by(job, tracked.as_ref().map(|it| &it.pull))
-            .await?;
-        let waits = self.by_delivery(job, waits).await?;
+        let told = self.unless_paused(job, tracked.as_ref().map(|it| &it.pull));
+        let told = told.await?;
+        // A pause holds up what its delivery waits for, not the delivery that its job waits for.
+        let waits = self.by_delivery(job, told).await?;
+        let waits = self.under_pause(waits, &job.repo, Some(job)).await?;
         let now = self.backend.now();
         Ok((waits, tracked.and_then(|it| it.as_read(now))))
     }
@@ -74,12 +75,18 @@ impl<'a> Waits<'a> {
         job: &Job,
         pull: Option<&Pull>,
     ) -> Result<WaitsFor, Error> {
+        let waits = self.unless_paused(job, pull).await?;
+        self.under_pause(waits, &job.repo, Some(job)).await
+    }
+
+    /// The same without a pause.
+    async fn unless_paused(&mut self, job: &Job, pull: Option<&Pull>) -> Result<WaitsFor, Error> {
         let agent = self.woken(job.agent.as_ref(), &job.repo).await?;
         let mut waits = job::waits_for(job, pull, agent.as_ref());
         if waits.what == WaitReason::Slot && self.is_used_up(job).await? {
             waits.what = WaitReason::Quota;
         }
-        self.under_pause(waits, &job.repo, Some(job)).await
+        Ok(waits)
     }
 
     /// Whether the account of a queued job has used its tasks of 24 hours.
@@ -108,11 +115,7 @@ impl<'a> Waits<'a> {
     }
 
     /// The same, where the delivery of the job decides: it waits for whom that waits for.
-    pub(crate) async fn by_delivery(
-        &mut self,
-        job: &Job,
-        told: WaitsFor,
-    ) -> Result<WaitsFor, Error> {
+    async fn by_delivery(&mut self, job: &Job, told: WaitsFor) -> Result<WaitsFor, Error> {
         let Some(id) = job
             .delivery
             .as_ref()

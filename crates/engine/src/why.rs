@@ -172,10 +172,7 @@ impl Backend {
             let (id, pull) = (Some(tracked.pull.job), Some(reference.clone()));
             return Ok(found.into_why(id, pull, state, next_look));
         }
-        let mut found = WhySubject::default();
-        let next_look = self.why_not_ours(&mut found, reference).await?;
-        let pull = Some(reference.clone());
-        Ok(found.into_why(None, pull, "not-ours", next_look))
+        self.why_not_followed(reference).await
     }
 
     /// Keeps only advice that would be accepted now. An order about the job of a delivery is one about that.

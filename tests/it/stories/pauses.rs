@@ -262,18 +262,30 @@ async fn is_left_alone(world: &World) -> bool {
     due.is_some_and(|due| due > world.backend.now() + MINUTE)
 }
 
+/// A pause, and a merged pull request: Gaffer merged it just before, or a person in the pause.
+async fn merged_and_held(all: bool, by_hand: bool) -> World {
+    let world = World::with(Setup {
+        source: on_green(),
+        ..Setup::default()
+    })
+    .await;
+    let job = world.submit("Add a test").await;
+    if by_hand {
+        world.until_is(MINUTE * 5, &job, "in-review").await;
+        hold(&world, all, true).await;
+        let (github, now) = (world.sandbox.github(), world.clock.now());
+        assert!(github.merge_by_hand(now, REPO, 1, "ann"));
+    }
+    // The branch is deleted seconds after the merge.
+    world.until_is(hour(1), &job, "merged").await;
+    hold(&world, all, true).await;
+    world
+}
+
 #[tokio::test]
 async fn a_branch_whose_deletion_was_held_is_deleted_at_once_when_work_resumes() {
-    for all in [true, false] {
-        let world = World::with(Setup {
-            source: on_green(),
-            ..Setup::default()
-        })
-        .await;
-        let job = world.submit("Add a test").await;
-        // The branch is deleted seconds after the merge.
-        world.until_is(MINUTE * 20, &job, "merged").await;
-        hold(&world, all, true).await;
+    for (all, by_hand) in [(true, false), (false, false), (true, true), (false, true)] {
+        let world = merged_and_held(all, by_hand).await;
         let (github, branch) = (world.sandbox.github(), world.pull(1).head_ref);
         let is_there = || github.branch_exists(REPO, &branch) == Some(true);
         world.pass(hour(1)).await;

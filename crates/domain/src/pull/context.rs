@@ -49,5 +49,10 @@ pub struct PullContext {
 
 /// Whether Gaffer may write: never to pull requests of others or of forks, and not while writing is switched off.
 pub(super) fn may_write(facts: &PullFacts, outside: &PullContext) -> bool {
-    facts.is_from_base_repository() && outside.owner != Owner::Foreign && outside.hold.is_none()
+    is_ours(facts, outside) && outside.hold.is_none()
+}
+
+/// Whether Gaffer may write to it at all: what is decided only once is decided in a pause too, and waits for its end.
+pub(super) fn is_ours(facts: &PullFacts, outside: &PullContext) -> bool {
+    facts.is_from_base_repository() && outside.owner != Owner::Foreign
 }

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::alarm::raise;
 use super::checks::keep_verdict;
-use super::context::{PullContext, may_write};
+use super::context::{PullContext, is_ours};
 use super::{Alarm, Pull, PullPhase};
 use crate::effect::{Action, PullAction};
 use crate::event::ErrorCause;
@@ -48,7 +48,7 @@ pub(super) fn closed(step: &mut Step<Pull>, facts: &PullFacts, now: Timestamp) {
     step.due = Some(plus(since, REOPEN_WAIT).min(plus(now, LOOK_CLOSED)));
 }
 
-/// It is merged, or closed permanently: informs the job, and deletes a merged branch.
+/// It is merged, or closed permanently: informs the job, and deletes a merged branch, after a pause if there is one.
 pub(super) fn settled(
     step: &mut Step<Pull>,
     facts: &PullFacts,
@@ -57,9 +57,9 @@ pub(super) fn settled(
     now: Timestamp,
 ) {
     let merged = matches!(facts.state, PullState::Merged { .. });
-    let (mut astray, mut is_ours) = (false, false);
+    let (mut astray, mut by_us) = (false, false);
     if let PullPhase::Merging { sha, .. } = &step.aggregate.phase {
-        is_ours = *sha == facts.head.sha;
+        by_us = *sha == facts.head.sha;
     }
     if let PullPhase::Merging { base, .. } = &step.aggregate.phase {
         // The base can change between the judgement and the merge; GitHub's merge call does not pin it.
@@ -81,14 +81,14 @@ pub(super) fn settled(
         state: facts.state.clone(),
         sha: facts.head.sha.clone(),
         at: now,
-        by: facts.merged_by.clone().filter(|_| merged && !is_ours),
+        by: facts.merged_by.clone().filter(|_| merged && !by_us),
     };
     pull.green = None;
     pull.ready = None;
     step.follow_ups.push(FollowUp::Job(pull.job.clone()));
     let wished = pull.style_of(&facts.head.sha).delete_branch;
     let goes = policy.delete_branch && wished != Some(false);
-    if merged && !astray && goes && may_write(facts, outside) {
+    if merged && !astray && goes && is_ours(facts, outside) {
         step.effects.push(Action::Pull(PullAction::DeleteBranch {
             repo: facts.pull.repo.clone(),
             branch: facts.head.branch.clone(),

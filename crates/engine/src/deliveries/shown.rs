@@ -1,6 +1,7 @@
 //! A delivery as every surface shows it: with who is waited for, and why.
 
 use domain::delivery::{self, Child, ChildState, Delivery, DeliveryReason, RunStatus};
+use domain::effect::{Effect, EffectState};
 use domain::ids::{AgentName, DeliveryId, JobId};
 use domain::job::{Job, WaitsFor};
 use domain::policy::Timing;
@@ -8,6 +9,7 @@ use jiff::Timestamp;
 
 use super::{DeliveryOrder, no_such};
 use crate::backend::{Backend, Error};
+use crate::keys;
 use crate::settings::TrackedPull;
 use crate::waits::Waits;
 use crate::why::pull_reasons;
@@ -187,7 +189,7 @@ impl Backend {
     async fn with_pauses(&self, waiting: &WaitingDelivery) -> Result<Vec<DeliveryReason>, Error> {
         let delivery = &waiting.delivery;
         let own = delivery::reasons(delivery, waiting.agent.as_ref());
-        if delivery.is_terminal() {
+        if delivery.is_terminal() && !self.has_unsent(delivery).await? {
             return Ok(own);
         }
         let pauses = self.pauses(&delivery.repo).await?;
@@ -197,6 +199,13 @@ impl Backend {
             true => [pauses, own].concat(),
             false => [own, pauses].concat(),
         })
+    }
+
+    /// Whether something that it decided is not begun yet: its issue is to be told, or closed.
+    async fn has_unsent(&self, delivery: &Delivery) -> Result<bool, Error> {
+        let effects = self.store.effects(&keys::delivery_pk(&delivery.id)).await?;
+        let is_unsent = |it: &Effect| matches!(it.state, EffectState::Intent { .. });
+        Ok(effects.iter().any(|found| is_unsent(&found.value)))
     }
 
     /// A job that belongs to no delivery; none for others, which are shown by theirs.

@@ -81,6 +81,15 @@ async fn a_first_reading_that_is_put_off_says_until_when() {
         let told = &told.expect("a reason").sentence;
         assert!(told.ends_with(&format!("again at {until}.")), "{told}");
         assert!(until > world.clock.now() && why.next_look <= Some(until));
+        let pull = why.pull.as_ref().expect("a pull request");
+        let of_pull = world.backend.pull_why(pull).await.expect("a why");
+        assert_eq!(
+            (of_pull.state.as_str(), of_pull.next),
+            ("unread", Vec::new())
+        );
+        assert_eq!(of_pull.job.as_ref(), Some(&job));
+        let sentences = of_pull.because.iter().map(|it| &it.sentence);
+        assert_eq!(sentences.collect::<Vec<_>>(), [told]);
         merges(&world, &job, hour(1)).await;
         assert!(!world.gives(&job, "read_throttled").await);
         world.finish().await;

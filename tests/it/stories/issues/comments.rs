@@ -100,3 +100,34 @@ async fn after_a_pause_an_issue_is_told_once_and_the_newest() {
     assert_eq!(world.sandbox.counters().github_writes, before + 1);
     world.finish().await;
 }
+
+/// A merge by hand ends a delivery in a pause too, but its issue is told of it, and closed, only afterwards.
+#[tokio::test]
+async fn a_delivery_that_ends_in_a_pause_tells_of_it_until_its_issue_was_told() {
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
+    });
+    let world = world_with(source, false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "implement/succeeded").await;
+    let pull = delivery(&world, number).await.and_then(|it| it.task.pull);
+    let pull = pull.expect("a pull request");
+    world.pause(true).await;
+    let (github, now) = (world.sandbox.github(), world.clock.now());
+    assert!(github.merge_by_hand(now, REPO, pull.number, "ann"));
+    until(&world, number, "close/succeeded").await;
+    world.pass(MINUTE).await;
+    let codes = async || {
+        let shown = world.backend.delivery_shown(&id_of(number)).await;
+        let because = shown.expect("a delivery").because.into_iter();
+        because.map(|reason| reason.code).collect::<Vec<_>>()
+    };
+    assert_eq!(codes().await, ["closed", "paused"]);
+
+    world.pause(false).await;
+    world.backend.go_on(None).await.expect("a queue");
+    until_told(&world, number, "It is closed").await;
+    world.pass(MINUTE * 2).await;
+    world.pause(true).await;
+    assert_eq!(codes().await, ["closed"]);
+}

@@ -375,6 +375,36 @@ async fn a_question_of_the_session_that_reviews_blocks_its_delivery_until_it_is_
     world.finish().await;
 }
 
+/// A pause holds up nothing of a review that has begun, so the job waits for the same as before, like its delivery.
+#[tokio::test]
+async fn a_job_whose_change_jules_reviews_waits_for_that_in_a_pause_too() {
+    let reads = vec![progress(hour(2), "Reading the change")];
+    let source = taking(|rules| {
+        rules.checkpoints = Checkpoints::none();
+        rules.review_by = Some(ReviewBy::Jules);
+    });
+    let world = World::with(Setup {
+        source,
+        scenario: scenario(vec![story("You review a change", reads)]),
+        ..Setup::default()
+    })
+    .await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "review/running").await;
+    world.pass(MINUTE * 5).await;
+    let waits = async || {
+        let job = job_of(&world, number).await;
+        let shown = world.backend.delivery_shown(&id_of(number)).await;
+        let waits = world.backend.waits_for(&job).await.expect("an answer");
+        (waits, shown.expect("a delivery").waits_for.who)
+    };
+    let (before, of_delivery) = waits().await;
+    assert_eq!([before.who, of_delivery], [WaitParty::Jules; 2]);
+    world.pause(true).await;
+    world.pass(MINUTE * 10).await;
+    assert_eq!(waits().await, (before, of_delivery));
+}
+
 /// A merge closes the issue, too, and may be seen before the session has shown its pull request.
 #[tokio::test]
 async fn a_merge_that_closes_the_issue_early_calls_nothing_off() {

@@ -404,16 +404,24 @@ fn a_merge_onto_another_base_than_judged_raises_an_alarm_and_keeps_the_branch() 
 }
 
 #[test]
-fn branches_are_deleted_only_where_gaffer_may_write() {
+fn branches_are_deleted_only_where_gaffer_may_write_and_a_pause_only_delays_it() {
     let settle = |change: fn(&mut World)| {
         let mut world = World::green();
         change(&mut world);
         world.facts.state = merged();
         world.read(0)
     };
-    assert_eq!(settle(|_| {}).len(), 1);
+    let deleted = settle(|_| {});
+    assert_eq!(deleted.len(), 1);
+    assert_eq!(
+        settle(|world| world.outside.hold = Some(Hold::Paused)),
+        deleted
+    );
+    assert_eq!(
+        settle(|world| world.outside.hold = Some(Hold::ObserveOnly)),
+        deleted
+    );
     assert!(settle(|world| world.policy.delete_branch = false).is_empty());
-    assert!(settle(|world| world.outside.hold = Some(Hold::Paused)).is_empty());
     assert!(settle(|world| world.outside.owner = Owner::Foreign).is_empty());
     assert!(settle(|world| world.facts.head.repo = Some("evil/shop".parse().unwrap())).is_empty());
 }

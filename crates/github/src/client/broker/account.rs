@@ -182,7 +182,6 @@ impl CredentialBudgets {
         }
         let until = self.turn_of(what, now);
         if until <= now {
-            self.turns.remove(what);
             return Ok(());
         }
         self.turns.insert(what.to_owned(), until);
@@ -190,7 +189,8 @@ impl CredentialBudgets {
         Err(BudgetExhausted { until, why })
     }
 
-    /// When a write may be made: at its turn, which comes after all assigned ones, and a second after the last write.
+    /// When a write may be made: at its turn, and a second after the last write. One without a turn comes after all that have one, and
+    /// so does one in whose turn a late write was made: a second later it would meet the next one, and so on.
     fn turn_of(&mut self, what: &str, now: Timestamp) -> Timestamp {
         let kept = |at: Timestamp| now.duration_since(at).abs() <= TURN_KEPT;
         self.turns.retain(|_, at| kept(*at));
@@ -201,10 +201,11 @@ impl CredentialBudgets {
             .back()
             .filter(|last| is_within(**last, now, gap));
         let rested = last.map_or(now, after);
-        let turn = match self.turns.get(what) {
-            Some(turn) => Some(*turn),
-            None => self.turns.values().max().map(after),
-        };
+        let own = self.turns.remove(what);
+        if let Some(turn) = own.filter(|turn| rested <= now.max(*turn)) {
+            return turn;
+        }
+        let turn = self.turns.values().max().map(after);
         turn.map_or(rested, |turn| turn.max(rested))
     }
 

@@ -128,6 +128,28 @@ fn writes_that_wait_come_back_one_after_the_other() {
 }
 
 #[test]
+fn a_late_write_takes_one_turn_and_moves_no_other() {
+    let broker = Broker::new(BETWEEN_WRITES);
+    let write = |what: &str, millis| {
+        let spent = broker.spend(&MINE, ("core", what, Spending::Write), at(millis));
+        spent.map_err(|short| short.until)
+    };
+    assert_eq!(write("a", 0), Ok(()));
+    for (what, turn) in [("late", 1_000), ("b", 2_000), ("c", 3_000), ("d", 4_000)] {
+        assert_eq!(write(what, 10), Err(at(turn)));
+    }
+    assert_eq!(write("late", 2_000), Ok(()));
+    assert_eq!(
+        write("b", 2_000),
+        Err(at(5_000)),
+        "a second later `c` has its turn"
+    );
+    for (what, turn) in [("c", 3_000), ("d", 4_000), ("b", 5_000)] {
+        assert_eq!(write(what, turn), Ok(()), "{what}");
+    }
+}
+
+#[test]
 fn a_clock_that_is_set_back_holds_nothing_up() {
     let broker = Broker::new(BETWEEN_WRITES);
     assert_eq!(try_to(&broker, Spending::Write, 3_600_000), Ok(()));

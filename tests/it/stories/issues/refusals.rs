@@ -101,8 +101,11 @@ async fn a_message_that_jules_keeps_refusing_fails_its_phase_and_calls_a_person(
     until(&world, number, "plan/succeeded").await;
     let reason = "Test the cart, too".to_owned();
     order(&world, number, Act::Reject { reason }).await;
-    world.pass(MINUTE * 10).await;
+    world.pass(MINUTE * 5).await;
     assert_eq!(place(&world, number).await, "plan/running");
+    let task = delivery(&world, number).await.expect("a delivery").task;
+    let job = task.job.expect("a job");
+    assert!(world.gives(&job, "message_waits").await);
     let is_over = async |world: &World| place(world, number).await == "plan/failed";
     Box::pin(world.until(hour(4), "plan/failed", is_over)).await;
     world.pass(MINUTE).await;

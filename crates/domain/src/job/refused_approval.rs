@@ -52,7 +52,8 @@ pub(super) fn note(
     if !is_approved_by_delivery(job) || watch.session != *session {
         return;
     }
-    if watch.announced.approved_plan.as_ref() == Some(plan) {
+    // One on which the session works already was approved elsewhere, and is not opened again.
+    if watch.announced.approved_plan.as_ref() == Some(plan) && !is_worked_on(watch, plan) {
         watch.announced.approved_plan = None;
     }
     job.approval_refused = Some(RefusedApproval {

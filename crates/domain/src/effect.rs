@@ -311,7 +311,7 @@ impl Effect {
     /// The effect after a new decision asked for it again: a failed one gets its next attempt, any other stays unchanged.
     ///
     /// Aggregates limit creates and merges (`job::REFUSALS_MAX`, `merge::MAX_ATTEMPTS`); the attempt limit here covers everything else but
-    /// a message that Jules may take at another time: each request begins one more attempt at it, after the longest wait.
+    /// a message or an approval that Jules may take at another time: each request begins one more attempt at it, after the longest wait.
     pub fn requested_again(&self, now: Timestamp) -> Self {
         let EffectState::Failed {
             at,

@@ -23,6 +23,7 @@ mod pause;
 mod proposal;
 mod pushed;
 mod queue;
+mod refused_approval;
 mod relation;
 mod retry;
 mod session_status;
@@ -66,6 +67,8 @@ pub use outdated::is_outdated;
 pub use proposal::{NewProposal, committed, proposal_failed, propose, proposed};
 pub use pushed::{PUSHED_FOR, pushed};
 pub use queue::{prioritised, start_place};
+pub(crate) use refused_approval::refused_approval;
+pub use refused_approval::{RefusedApproval, approved, is_approved_by_delivery};
 pub use relation::{SessionRelation, relation, session_found};
 pub use retry::{RETRY_REASON_CHARS_MAX, Retry, retry};
 pub use session_status::session_status;
@@ -150,6 +153,9 @@ pub struct Job {
     /// The round of the message of its delivery that was given up last, since Jules refused all attempts at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_refused: Option<u32>,
+    /// The approval of its delivery that Jules refused last, until Jules takes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval_refused: Option<RefusedApproval>,
     /// How often Gaffer itself asked its sessions to go on, over all attempts.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub nudges: u32,

@@ -34,6 +34,7 @@ use jiff::Timestamp;
 
 use crate::backend::{Backend, Error, decide_again};
 use crate::keys;
+use crate::save::AskedBefore;
 use crate::settings::TrackedPull;
 use crate::store::Versioned;
 use crate::work::Work;
@@ -298,13 +299,18 @@ impl Backend {
                 .map(|source| source.value);
             let source = source.unwrap_or_else(|| bare(&found.value));
             let mut step = decide(&found.value, &source)?;
-            let is_new = self.is_new(id, &step).await?;
-            if !is_new && is_for_the_session(order) {
+            let asked = self.asked(&step).await?;
+            if asked == AskedBefore::InVain && is_for_the_session(order) {
                 // Nothing goes to the session by it, so it answers nothing.
                 return Ok(Some(step));
             }
+            // What its delivery asks for once more is the order that it gave before.
+            let is_repeated = asked == AskedBefore::InVain
+                || asked == AskedBefore::OnceMore
+                    && is_for_the_session(order)
+                    && found.value.delivery.is_some();
             if let Some(by) = &named.by
-                && is_new
+                && !is_repeated
             {
                 job::record_order(&mut step.aggregate, order, by, self.now());
             }
@@ -328,14 +334,17 @@ impl Backend {
         .await
     }
 
-    /// Whether a decision is more than a repetition of an order that was taken, or of one that failed and is tried no more.
-    async fn is_new(&self, id: &JobId, step: &Step<Job>) -> Result<bool, Error> {
+    /// Whether a decision repeats an order that was given before: in vain if that was taken, or failed and is tried no more.
+    async fn asked(&self, step: &Step<Job>) -> Result<AskedBefore, Error> {
+        let mut asked = AskedBefore::Never;
         for action in &step.effects {
-            if self.is_asked_in_vain(&keys::job_pk(id), action).await? {
-                return Ok(false);
+            match self.asked_before(&step.aggregate, action).await? {
+                AskedBefore::Never => {}
+                AskedBefore::OnceMore => asked = AskedBefore::OnceMore,
+                AskedBefore::InVain => return Ok(AskedBefore::InVain),
             }
         }
-        Ok(true)
+        Ok(asked)
     }
 }
 

@@ -23,6 +23,7 @@ use crate::settings::{Agent, TrackedPull};
 use crate::store::Versioned;
 use crate::work::Work;
 
+pub(crate) use effects::AskedBefore;
 pub use places::job_list;
 use places::{begins_to_be_watched, swept};
 
@@ -52,6 +53,8 @@ struct StepOutput<'a> {
     pk: String,
     /// Whose it is.
     job: &'a JobId,
+    /// The job itself, if it is the job's own step.
+    of_job: Option<&'a Job>,
     events: &'a [Event],
     amended: &'a [Event],
     effects: &'a [Action],
@@ -108,6 +111,7 @@ impl Backend {
         let rest = StepOutput {
             pk: keys::job_pk(&job.id),
             job: &job.id,
+            of_job: Some(job),
             events: &step.events,
             amended: &step.amended,
             effects: &step.effects,
@@ -165,7 +169,7 @@ impl Backend {
             true => EventRoute::default(),
             false => self.route(job).await?,
         };
-        Box::pin(self.save_rest(unit, rest, &route, Some(&job.id))).await?;
+        Box::pin(self.save_rest(unit, rest, &route)).await?;
         Ok(true)
     }
 
@@ -229,13 +233,14 @@ impl Backend {
         let rest = StepOutput {
             pk: keys::pull_pk(reference),
             job: &tracked.pull.job,
+            of_job: None,
             events: &step.events,
             amended: &step.amended,
             effects: &step.effects,
             looks: &step.follow_ups,
             swept: None,
         };
-        Box::pin(self.save_rest(unit, rest, route, None)).await
+        Box::pin(self.save_rest(unit, rest, route)).await
     }
 
     /// Adds events of a whole account to a unit.
@@ -282,15 +287,17 @@ impl Backend {
         unit: &mut UnitOfWork,
         rest: StepOutput<'_>,
         route: &EventRoute,
-        job: Option<&JobId>,
     ) -> Result<(), Error> {
+        let job = rest.of_job.map(|job| &job.id);
         self.save_numbered(unit, rest.events, route).await?;
         for event in rest.amended {
             self.amend_event(unit, event).await?;
         }
         let mut wished = false;
         for action in rest.effects {
-            let is_new = self.save_effect(unit, &rest.pk, action).await?;
+            let is_new = self
+                .save_effect(unit, &rest.pk, action, rest.of_job)
+                .await?;
             if let Some(what) = effect_log_line(action).filter(|_| is_new) {
                 unit.news.push((rest.job.clone(), what.to_owned()));
             }

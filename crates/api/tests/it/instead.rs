@@ -88,6 +88,7 @@ async fn show_plan(world: &World, (id, job): (&DeliveryId, &JobId), plan: &str) 
             pull: None,
             told_at: None,
             message_refused: None,
+            approval_refused: None,
             approved_elsewhere: false,
         });
     })

@@ -135,6 +135,7 @@ pub fn announces_failure(delivery: &Delivery, of_job: &[Event]) -> bool {
         // What a person cancelled is no failure to announce, and never comes here.
         Fault::Canceled
         | Fault::MessageRefused
+        | Fault::ApprovalRefused
         | Fault::NoPullRequest
         | Fault::NoNewCommit
         | Fault::RoundsUsedUp

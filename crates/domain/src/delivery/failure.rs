@@ -36,11 +36,10 @@ fn told_of(delivery: &Delivery, fault: Fault) -> Option<Audience> {
 }
 
 /// Whether the agent may try again what failed. Beyond the rounds of its review only a person takes it further, what was called off is
-/// taken up by people, and a message that Jules refuses was tried often enough.
+/// taken up by people, and a message or an approval that Jules refuses was tried often enough.
 fn is_left_to_agent(delivery: &Delivery) -> bool {
     let code = delivery.error.as_ref().map(|error| error.code);
-    let is_for_people = delivery.has_used_rounds()
-        || legal::is_called_off(delivery)
-        || code == Some(Fault::MessageRefused);
+    let is_refused = matches!(code, Some(Fault::MessageRefused | Fault::ApprovalRefused));
+    let is_for_people = is_refused || delivery.has_used_rounds() || legal::is_called_off(delivery);
     !is_for_people && legal::agent_may_retry(delivery)
 }

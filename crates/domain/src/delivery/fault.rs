@@ -47,6 +47,8 @@ pub enum Fault {
     SessionRefused,
     /// Jules took no message to its session.
     MessageRefused,
+    /// Jules did not take the approval of its plan.
+    ApprovalRefused,
     /// Its session was finished without a pull request.
     NoPullRequest,
     /// Its session was finished without anything new after it was sent back.
@@ -87,6 +89,7 @@ impl Fault {
             Self::Canceled
             | Self::JobCanceled
             | Self::MessageRefused
+            | Self::ApprovalRefused
             | Self::NoPullRequest
             | Self::NoNewCommit
             | Self::RoundsUsedUp
@@ -121,6 +124,7 @@ impl Fault {
             | Self::SessionLost
             | Self::SessionRefused
             | Self::MessageRefused
+            | Self::ApprovalRefused
             | Self::NotBegun
             | Self::PullClosed => true,
             Self::NoPullRequest
@@ -144,6 +148,7 @@ impl Fault {
             Self::SessionFailed => "its session failed",
             Self::SessionLost => "its session is gone",
             Self::SessionRefused => "its session could not be created",
+            Self::ApprovalRefused => "the approval of its plan was not taken",
             Self::MessageRefused => "its session could not be told what has to change",
             Self::NoPullRequest => "its session was finished without a pull request",
             Self::NoNewCommit => "its session was finished without anything new",
@@ -169,6 +174,7 @@ impl Fault {
             Self::SessionLost => "session_lost",
             Self::SessionRefused => "session_refused",
             Self::MessageRefused => "message_refused",
+            Self::ApprovalRefused => "approval_refused",
             Self::NoPullRequest => "no_pull_request",
             Self::NoNewCommit => "no_new_commit",
             Self::PullClosed => "pull_closed",

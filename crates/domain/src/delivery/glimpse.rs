@@ -11,7 +11,9 @@ use super::DeliveryPlan;
 use super::run::summary_of_steps;
 use crate::facts::PullState;
 use crate::ids::{BranchName, CommitSha, JobId, PlanId, PullRef, SessionId};
-use crate::job::{self, AgentMessage, Attention, EndReason, Job, JobPhase, WaitReason, Watch};
+use crate::job::{
+    self, AgentMessage, Attention, EndReason, Job, JobPhase, RefusedApproval, WaitReason, Watch,
+};
 use crate::merge::{LastingReason, SessionStatus};
 use crate::policy::Timing;
 use crate::pull::{Pull, PullPhase};
@@ -50,6 +52,9 @@ pub struct JobGlimpse {
     /// The round of the message of its delivery that was given up last, since Jules refused all attempts at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_refused: Option<u32>,
+    /// The approval of its delivery that Jules refused last, while its session waits for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval_refused: Option<RefusedApproval>,
     /// Whether its plan was approved, and not by us: on Jules's own page.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub approved_elsewhere: bool,
@@ -199,6 +204,7 @@ impl JobGlimpse {
             pull: job.pull().cloned(),
             told_at: job.told_at,
             message_refused: job.message_refused,
+            approval_refused: job::refused_approval(job).cloned(),
             approved_elsewhere,
         }
     }
@@ -259,6 +265,7 @@ fn watched(job: &Job, watch: &Watch, timing: &Timing, now: Timestamp) -> Session
         | WaitReason::Start
         | WaitReason::Checkpoint
         | WaitReason::Failure
+        | WaitReason::ApprovalRefused
         | WaitReason::PlanToSend
         | WaitReason::Verdict
         | WaitReason::Deployment

@@ -7,6 +7,7 @@ use super::{
     Delivery, Deploy, JobEnd, JobGlimpse, Mode, Observe, Performer, Phase, PlanBy, ProviderReport,
     ReviewBy, RunResult, RunStatus, SessionWork, TaskMessage,
 };
+use crate::job::RefusedApproval;
 use crate::when::plus;
 
 /// How often it looks while a person is awaited.
@@ -154,6 +155,15 @@ pub(super) fn in_time(
 pub(super) fn is_stale(delivery: &Delivery, since: Option<Timestamp>) -> bool {
     let message = delivery.task.message.as_ref();
     message.is_some_and(|message| since.is_none_or(|since| since <= message.at))
+}
+
+/// The approval of its plan that Jules refused, and when that is tried again.
+pub(super) fn refused_approval(delivery: &Delivery) -> Option<(&RefusedApproval, Timestamp)> {
+    let is_approved =
+        (delivery.phase, delivery.run_status) == (Phase::Implement, RunStatus::Running);
+    let seen = delivery.job_seen().filter(|_| is_approved)?;
+    let refused = seen.approval_refused.as_ref()?;
+    Some((refused, refused.again_at?))
 }
 
 impl TaskMessage {

@@ -6,7 +6,7 @@ use super::history;
 use super::lateness::{RESULT_WAIT, is_stale, plan_due};
 use super::moves::Moving;
 use super::reviewing::{checks_failed, head_moved, reviewed, reviewing};
-use super::steps::{goes_on, message_refused, session_failed};
+use super::steps::{approval_refused, goes_on, message_refused, session_failed};
 use super::{
     Actor, Checks, Closed, Deploy, Fault, JobEnd, Observe, Phase, PlanBy, PullEnd, RunStatus,
     SessionWork, parts,
@@ -178,7 +178,7 @@ fn planned(moving: &mut Moving<'_>) -> bool {
 }
 
 fn implementing(moving: &mut Moving<'_>) -> bool {
-    if session_failed(moving) || message_refused(moving) {
+    if session_failed(moving) || message_refused(moving) || approval_refused(moving) {
         return true;
     }
     let since = match moving.delivery.job_seen().map(|job| &job.work) {

@@ -4,7 +4,7 @@
 mod by_phase;
 
 use super::failure::failed;
-use super::lateness::{awaits_person, planner};
+use super::lateness::{awaits_person, planner, refused_approval};
 use super::verify::is_read_again;
 use super::{
     Child, ChildState, Delivery, IssueTrouble, Phase, PlanBy, REFUSALS_MAX, ReviewBy, RunStatus,
@@ -173,6 +173,12 @@ fn worded_reasons(delivery: &Delivery, woken: Option<&AgentName>) -> Vec<WordedR
         let sentence =
             format!("{what}, {times} of {REFUSALS_MAX} times, after which the phase fails: {why}");
         found.insert(0, worded("refused", sentence, &format!("{what}.")));
+    }
+    if let Some((refused, at)) = refused_approval(delivery) {
+        let (what, why) = ("Jules refused the approval of its plan", &refused.why);
+        let sentence = format!("{what}; it is tried again at {at}: {why}");
+        let public = "The approval of its plan is tried again.";
+        found.insert(0, worded("approval_refused", sentence, public));
     }
     if let Some(closed) = closed_pull(delivery) {
         found.insert(0, closed);

@@ -10,10 +10,16 @@ use crate::policy::Timing;
 /// Why a review without a session ended.
 const LOST: &str = "its session is gone";
 
+/// Why a review failed whose plan Jules lets no one approve.
+const UNAPPROVED: &str = "Jules refused the approval of its plan";
+
 impl ReviewSight {
     /// What was seen of the job that reviews.
     pub fn of(job: &Job, timing: &Timing, now: Timestamp) -> Self {
         let glimpse = JobGlimpse::of_job(job, timing, now);
+        let refused = glimpse.approval_refused;
+        let given_up = refused.filter(|refused| refused.again_at.is_none());
+        let given_up = given_up.map(|refused| format!("{UNAPPROVED}: {}", refused.why));
         let state = match glimpse.work {
             SessionWork::Resting(_) | SessionWork::Ended(JobEnd::Completed) => {
                 ReviewState::Said(said(job))
@@ -21,7 +27,7 @@ impl ReviewSight {
             SessionWork::Ended(end) => ReviewState::Failed(why(&end)),
             SessionWork::Asking => ReviewState::Asking,
             SessionWork::Waiting | SessionWork::Working | SessionWork::Planned(_) => {
-                ReviewState::Working
+                given_up.map_or(ReviewState::Working, ReviewState::Failed)
             }
         };
         Self {

@@ -58,6 +58,21 @@ pub(super) fn session_failed(moving: &mut Moving<'_>) -> bool {
     found.is_some()
 }
 
+/// Fails the phase if Jules did not take the approval of its plan, and is not asked again: its session would wait for ever.
+pub(super) fn approval_refused(moving: &mut Moving<'_>) -> bool {
+    let seen = moving.delivery.job_seen();
+    let refused = seen.and_then(|seen| seen.approval_refused.as_ref());
+    let given_up = refused.filter(|refused| refused.again_at.is_none());
+    let text = given_up.map(|refused| {
+        let why = &refused.why;
+        format!("Jules refused the approval of its plan in {ATTEMPTS_MAX} attempts: {why}")
+    });
+    if let Some(text) = &text {
+        moving.fail(Fault::ApprovalRefused, text, &Actor::System);
+    }
+    text.is_some()
+}
+
 /// Fails the phase if its session was not told what it has to be told, and will not be: nothing else would end the wait for it.
 pub(super) fn message_refused(moving: &mut Moving<'_>) -> bool {
     let message = moving.delivery.task.message.as_ref();

@@ -98,6 +98,7 @@ pub(crate) fn job(delivery: &Delivery, work: SessionWork, pull: Option<PullRef>)
         // What it has to be told is told at once.
         told_at: task.message.as_ref().map(|message| message.at),
         message_refused: None,
+        approval_refused: None,
         approved_elsewhere: false,
     };
     let sight = JobSight {

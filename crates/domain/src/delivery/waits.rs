@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::asks::asks_merge;
 use super::history;
-use super::lateness::is_stale;
+use super::lateness::{is_stale, refused_approval};
 use super::reason::waits_for;
 use super::verify::{is_let_go, is_read_again};
 use super::{Delivery, Phase, RunStatus, SessionWork};
@@ -33,6 +33,9 @@ pub fn waits(delivery: &Delivery, of_job: Option<WaitsFor>, woken: Option<&Agent
         WaitParty::Person => WaitsFor::new(who, asked_of_person(delivery), since),
         WaitParty::Agent => WaitsFor::woken(woken, asked_of_agent(delivery), since),
         WaitParty::Jules | WaitParty::GitHub | WaitParty::Gaffer => {
+            if let Some((refused, _)) = refused_approval(delivery) {
+                return WaitsFor::new(WaitParty::Jules, WaitReason::ApprovalRefused, refused.at);
+            }
             let (who, what) = system(delivery, who);
             let own = WaitsFor::new(who, what, since);
             let told = of_job.filter(|told| is_told_by_job(delivery, told));

@@ -24,9 +24,12 @@ impl Effect {
         }
     }
 
-    /// Whether it may be asked for after all its attempts: a message to a session that Jules may take at another time.
+    /// Whether it may be asked for after all its attempts: a message to a session, or an approval, that Jules may take at another time.
     pub(super) fn outlasts(&self, failure: &Failure) -> bool {
-        let is_message = matches!(self.action, Action::Jules(JulesAction::Say { .. }));
-        is_message && failure.class.may_pass()
+        let is_order = matches!(
+            self.action,
+            Action::Jules(JulesAction::Say { .. } | JulesAction::ApprovePlan { .. })
+        );
+        is_order && failure.class.may_pass()
     }
 }

@@ -22,6 +22,13 @@ fn say() -> Action {
     })
 }
 
+fn approve() -> Action {
+    Action::Jules(JulesAction::ApprovePlan {
+        session: SESSION.parse().unwrap(),
+        plan: "p1".parse().unwrap(),
+    })
+}
+
 fn archive() -> Action {
     Action::Jules(JulesAction::Archive {
         session: SESSION.parse().unwrap(),
@@ -50,10 +57,7 @@ fn all_actions() -> Vec<Action> {
             attempt: 2,
         }),
         say(),
-        Action::Jules(JulesAction::ApprovePlan {
-            session: SESSION.parse().unwrap(),
-            plan: "p1".parse().unwrap(),
-        }),
+        approve(),
         archive(),
         merge(),
         Action::Pull(PullAction::MarkReady {
@@ -377,21 +381,24 @@ fn a_message_that_jules_may_take_later_may_be_asked_for_without_end() {
         FailureClass::Unavailable,
     ] {
         let failure = Failure::new(class, "later").never_sent();
-        let mut effect = Effect::new(say(), at(0));
-        for attempt in 1..30 {
-            assert_eq!((state(&effect), effect.attempt()), ("intent", attempt));
-            let now = effect.due().unwrap();
-            let tried = effect.start(now).unwrap().failed(&failure, now);
-            let is_over = state(&tried) == "failed";
-            assert_eq!(is_over, attempt >= ATTEMPTS_MAX, "{class:?} {attempt}");
-            effect = tried.requested_again(now);
-            let waits = effect.due().unwrap().duration_since(now);
-            assert_eq!(waits, backoff(attempt), "{class:?} {attempt}");
+        for action in [say(), approve()] {
+            let mut effect = Effect::new(action, at(0));
+            for attempt in 1..30 {
+                assert_eq!((state(&effect), effect.attempt()), ("intent", attempt));
+                let now = effect.due().unwrap();
+                let tried = effect.start(now).unwrap().failed(&failure, now);
+                let is_over = state(&tried) == "failed";
+                assert_eq!(is_over, attempt >= ATTEMPTS_MAX, "{class:?} {attempt}");
+                effect = tried.requested_again(now);
+                let waits = effect.due().unwrap().duration_since(now);
+                assert_eq!(waits, backoff(attempt), "{class:?} {attempt}");
+            }
         }
     }
     let refused = Failure::new(FailureClass::Forbidden, "no");
     for (action, failure) in [
-        (say(), refused),
+        (say(), refused.clone()),
+        (approve(), refused),
         (archive(), Failure::new(FailureClass::Throttled, "slow")),
     ] {
         let state = EffectState::Failed {

@@ -120,6 +120,7 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
         nudges: 0,
         told_at: None,
         message_refused: None,
+        approval_refused: None,
         order_log: Vec::new(),
         phase: JobPhase::Queued {
             since: now,

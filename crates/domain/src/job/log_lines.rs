@@ -21,7 +21,7 @@ pub fn log_lines(before: Option<&Job>, job: &Job) -> Vec<String> {
             let is_new = |given: &&super::OrderRecord| !before.order_log.contains(given);
             let given = job.order_log.iter().filter(is_new);
             news.extend(
-                given.map(|given| format!("{} by {}", given.order.done(), plain(&given.by))),
+                given.map(|given| format!("{} by {}", given.order.given(), plain(&given.by))),
             );
         }
     }
@@ -135,7 +135,10 @@ mod tests {
         assert_eq!(log_lines(Some(&watched), &watched), [""; 0]);
         let mut answered = watched.clone();
         record_order(&mut answered, Order::Say, "token zai", at(1));
-        assert_eq!(log_lines(Some(&watched), &answered), ["said by token zai"]);
+        assert_eq!(
+            log_lines(Some(&watched), &answered),
+            ["to be said by token zai"]
+        );
         let mut pulled = answered.clone();
         if let JobPhase::Watching(watch) = &mut pulled.phase {
             watch.pull = Some("acme/shop#7".parse().unwrap());

@@ -36,6 +36,15 @@ impl Order {
         }
     }
 
+    /// The order as it is given, as part of a sentence: what goes to a session has yet to be sent.
+    pub(super) fn given(self) -> &'static str {
+        match self {
+            Self::Say => "to be said",
+            Self::Approve => "plan to be approved",
+            Self::Create | Self::Adopt | Self::Merge | Self::Retry | Self::Cancel => self.done(),
+        }
+    }
+
     /// The order in one word, as it travels.
     pub fn word(self) -> &'static str {
         match self {

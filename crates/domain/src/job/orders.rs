@@ -8,7 +8,7 @@ use super::due::looked_at;
 use super::event::event;
 use super::open_plan::shown_plan;
 use super::watch::{Attention, Reply, SentAnswer, Watch};
-use super::{AnnouncementTopic, EndReason, Ending, Job, JobPhase, retry, turns};
+use super::{AnnouncementTopic, EndReason, Ending, Job, JobPhase, refused_approval, retry, turns};
 use crate::advice::Advice;
 use crate::effect::{ATTEMPTS_MAX, Action, CALL_TIMEOUT, Effect, EffectState, JulesAction};
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
@@ -219,9 +219,18 @@ fn note_refused(job: &mut Job, effect: &Effect) {
     }
 }
 
-/// Whether it is a message of the job's delivery.
+/// Whether it is a message or an approval of the job's delivery.
 fn is_of_delivery(job: &Job, action: &Action) -> bool {
-    matches!(action, Action::Jules(JulesAction::Say { cause, .. }) if round(job, cause).is_some())
+    match action {
+        Action::Jules(JulesAction::Say { cause, .. }) => round(job, cause).is_some(),
+        Action::Jules(JulesAction::ApprovePlan { .. }) => {
+            refused_approval::is_approved_by_delivery(job)
+        }
+        Action::Jules(JulesAction::CreateSession { .. } | JulesAction::Archive { .. })
+        | Action::Pull(_)
+        | Action::Repo(_)
+        | Action::Tracker(_) => false,
+    }
 }
 
 /// The round that a message with this cause begins; none for a message that is not of the job's delivery.
@@ -271,8 +280,8 @@ pub fn approve(
 }
 
 /// A message or an approval failed for good: what it answered is open again, and an event goes to the person or agent that has the turn,
-/// once for each series of attempts. A delivery asks for its own message again, and calls a person once it gives that up: nothing is
-/// announced here.
+/// once for each series of attempts. A delivery asks for its own message or approval again, and calls a person once it gives that up:
+/// nothing is announced here.
 pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestamp) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
     step.due = looked_at(job, &Timing::default());
@@ -289,6 +298,7 @@ pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestam
     };
     note_refused(&mut step.aggregate, effect);
     let mut watch = watch.clone();
+    refused_approval::note(&mut step.aggregate, &mut watch, effect, failure, now);
     let is_nudge = turns::unanswered(&mut watch, &effect.action, now);
     if !is_nudge && !is_of_delivery(job, &effect.action) {
         let what = undone(cause, effect, failure);

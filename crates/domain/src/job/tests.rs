@@ -14,6 +14,7 @@ mod problems;
 mod proposals;
 mod questions;
 mod records;
+mod refused_approvals;
 mod relation;
 mod resting;
 mod turns;

@@ -36,6 +36,8 @@ pub enum WaitReason {
     Plan,
     /// An answer was given and the session has not confirmed it.
     Answered,
+    /// Jules refused the approval of a plan, and it is tried again.
+    ApprovalRefused,
     /// The session was asked to decide by itself.
     Nudged,
     /// The account has no free slot yet.

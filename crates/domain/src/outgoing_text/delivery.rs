@@ -189,13 +189,14 @@ mod tests {
     use crate::merge::LastingReason;
 
     /// Why a phase can fail.
-    const FAULTS: [Fault; 18] = [
+    const FAULTS: [Fault; 19] = [
         Fault::Canceled,
         Fault::JobCanceled,
         Fault::SessionFailed,
         Fault::SessionLost,
         Fault::SessionRefused,
         Fault::MessageRefused,
+        Fault::ApprovalRefused,
         Fault::NoPullRequest,
         Fault::NoNewCommit,
         Fault::PullClosed,

@@ -2,12 +2,24 @@
 
 use domain::effect::{Action, Effect, EffectState, JulesAction};
 use domain::ids::EffectId;
+use domain::job::{self, Job};
 use jiff::Timestamp;
 
 use crate::backend::{Backend, Error, IndexEntry, OUTBOX_GRACE, UnitOfWork};
 use crate::keys;
 use crate::ports::Expect;
 use crate::store::Versioned;
+
+/// Whether something was asked for before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AskedBefore {
+    /// It was not.
+    Never,
+    /// It failed, and is attempted once more.
+    OnceMore,
+    /// It was, and to ask for it again changes nothing.
+    InVain,
+}
 
 impl Backend {
     /// Saves effects of an aggregate; the same decision is one effect.
@@ -18,7 +30,7 @@ impl Backend {
         effects: &[Action],
     ) -> Result<(), Error> {
         for action in effects {
-            self.save_effect(unit, pk, action).await?;
+            self.save_effect(unit, pk, action, None).await?;
         }
         Ok(())
     }
@@ -41,12 +53,13 @@ impl Backend {
     }
 
     /// Saves an effect; the same decision is one effect. A failed one may be repeated with the next attempt number,
-    /// as often as its kind allows.
+    /// as often as its kind allows. `job` is whose it is, if it is a job's.
     pub(super) async fn save_effect(
         &self,
         unit: &mut UnitOfWork,
         pk: &str,
         action: &Action,
+        job: Option<&Job>,
     ) -> Result<bool, Error> {
         let wished = Effect::new(action.clone(), unit.now());
         let found = self.store.effect(pk, &wished.id).await?;
@@ -55,7 +68,7 @@ impl Backend {
         let (effect, version) = match found {
             None => (wished.with_initial_delay(), None),
             Some(found) => {
-                let again = asked_again(&found.value, unit.now());
+                let again = asked_again(&found.value, job, unit.now());
                 if again == found.value {
                     return Ok(false);
                 }
@@ -74,11 +87,21 @@ impl Backend {
         Ok(true)
     }
 
-    /// Whether an action was asked for, and asking for it again changes nothing.
-    pub(crate) async fn is_asked_in_vain(&self, pk: &str, action: &Action) -> Result<bool, Error> {
-        let found = self.store.effect(pk, &Self::effect_id(action)).await?;
-        let now = self.now();
-        Ok(found.is_some_and(|found| asked_again(&found.value, now) == found.value))
+    /// Whether an action of a job was asked for before, and what asking for it again changes.
+    pub(crate) async fn asked_before(
+        &self,
+        job: &Job,
+        action: &Action,
+    ) -> Result<AskedBefore, Error> {
+        let pk = keys::job_pk(&job.id);
+        let Some(found) = self.store.effect(&pk, &Self::effect_id(action)).await? else {
+            return Ok(AskedBefore::Never);
+        };
+        let again = asked_again(&found.value, Some(job), self.now());
+        Ok(match again == found.value {
+            true => AskedBefore::InVain,
+            false => AskedBefore::OnceMore,
+        })
     }
 
     /// Adds the next state of an effect to a unit.
@@ -121,11 +144,15 @@ impl Backend {
     }
 }
 
-/// An effect after it was asked for again. An approval is safe to repeat, and only a person or an agent repeats it: it starts afresh.
-fn asked_again(found: &Effect, now: Timestamp) -> Effect {
+/// An effect after it was asked for again. An approval is safe to repeat: where a person or an agent does so, it starts afresh. A delivery
+/// repeats its own by itself, so its attempts are counted.
+fn asked_again(found: &Effect, job: Option<&Job>, now: Timestamp) -> Effect {
     let is_approval = matches!(found.action, Action::Jules(JulesAction::ApprovePlan { .. }));
+    let is_counted = job.is_some_and(job::is_approved_by_delivery);
     match &found.state {
-        EffectState::Failed { .. } if is_approval => Effect::new(found.action.clone(), now),
+        EffectState::Failed { .. } if is_approval && !is_counted => {
+            Effect::new(found.action.clone(), now)
+        }
         EffectState::Failed { .. }
         | EffectState::Intent { .. }
         | EffectState::Started { .. }

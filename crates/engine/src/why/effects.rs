@@ -11,15 +11,23 @@ use super::WhySubject;
 use crate::backend::{Backend, Error};
 use crate::keys;
 
+/// A message of a delivery that has yet to be sent.
+struct Unsent {
+    /// What identifies it.
+    cause: String,
+    /// When its delivery asks for it again, should it fail.
+    asked_at: Option<Timestamp>,
+}
+
 impl Backend {
     /// Every effect of a job that did not just succeed, but for what failed before the job went on.
     pub(super) async fn why_effects(&self, found: &mut WhySubject, job: &Job) -> Result<(), Error> {
-        let unsent = self.unsent_cause(job).await?;
+        let unsent = self.unsent(job).await?;
         for effect in self.store.effects(&keys::job_pk(&job.id)).await? {
             let effect = &effect.value;
-            let cause = unsent.as_deref();
-            if let Some(at) = cause.and_then(|cause| sent_again_at(effect, cause, self.now())) {
-                message_waits(found, effect, at);
+            let unsent = unsent.as_ref();
+            if let Some((attempt, at)) = unsent.and_then(|it| sent_again(effect, it, self.now())) {
+                message_waits(found, effect, attempt, at);
             } else if failed_at(effect).is_none_or(|at| !job::is_outdated(job, &effect.action, at))
             {
                 one(found, effect);
@@ -48,13 +56,17 @@ impl Backend {
         Ok(())
     }
 
-    /// The cause of the message that the session of a job has to be sent for its delivery.
-    async fn unsent_cause(&self, job: &Job) -> Result<Option<String>, Error> {
+    /// The message that the session of a job has to be sent for its delivery.
+    async fn unsent(&self, job: &Job) -> Result<Option<Unsent>, Error> {
         let Some(id) = &job.delivery else {
             return Ok(None);
         };
         let found = self.store.get::<Delivery>(id).await?;
-        Ok(found.and_then(|found| delivery::unsent_cause(&found.value)))
+        Ok(found.and_then(|found| {
+            let asked_at = found.due;
+            let cause = delivery::unsent_cause(&found.value)?;
+            Some(Unsent { cause, asked_at })
+        }))
     }
 
     /// What Gaffer does for a job whose pull request is not open yet: issues and labels come before it.
@@ -107,23 +119,25 @@ fn failed_at(effect: &Effect) -> Option<Timestamp> {
     }
 }
 
-/// When the message with this cause is sent again that Jules has not taken; its delivery asks for it until then.
-fn sent_again_at(effect: &Effect, cause: &str, now: Timestamp) -> Option<Timestamp> {
+/// The next attempt at a message that Jules has not taken, and its time: its delivery asks for it until it is given up.
+fn sent_again(effect: &Effect, unsent: &Unsent, now: Timestamp) -> Option<(u32, Timestamp)> {
     let Action::Jules(JulesAction::Say { cause: own, .. }) = &effect.action else {
         return None;
     };
-    let is_again = match &effect.state {
-        EffectState::Intent { attempt, .. } => *attempt > 1,
-        EffectState::Failed { failure, .. } => failure.class.may_pass(),
-        EffectState::Started { .. } | EffectState::Unknown { .. } | EffectState::Done { .. } => {
-            false
-        }
+    let asked_at = match &effect.state {
+        EffectState::Intent { attempt, .. } if *attempt > 1 => None,
+        EffectState::Failed { .. } => unsent.asked_at,
+        EffectState::Intent { .. }
+        | EffectState::Started { .. }
+        | EffectState::Unknown { .. }
+        | EffectState::Done { .. } => return None,
     };
-    let again = (is_again && own == cause).then(|| effect.requested_again(now))?;
-    again.due()
+    let again = (*own == unsent.cause).then(|| effect.requested_again(now))?;
+    let at = again.due()?;
+    Some((again.attempt(), asked_at.map_or(at, |asked| asked.max(at))))
 }
 
-fn message_waits(found: &mut WhySubject, effect: &Effect, at: Timestamp) {
+fn message_waits(found: &mut WhySubject, effect: &Effect, attempt: u32, at: Timestamp) {
     let why = match &effect.state {
         EffectState::Failed { failure, .. } => format!(" ({failure})"),
         EffectState::Intent { .. }
@@ -131,8 +145,9 @@ fn message_waits(found: &mut WhySubject, effect: &Effect, at: Timestamp) {
         | EffectState::Unknown { .. }
         | EffectState::Done { .. } => String::new(),
     };
-    let sentence =
-        format!("The message to its session waits for Jules{why}; the next attempt is at {at}.");
+    let sentence = format!(
+        "The message to its session waits for Jules{why}; the next attempt, number {attempt}, is at {at}."
+    );
     found.because("message_waits", sentence);
     let at = (!found.held).then_some(at);
     found.then(at, "Its session is sent the message once more.");

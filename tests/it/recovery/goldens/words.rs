@@ -141,7 +141,7 @@ words! {
     RefRole { Trigger, Output, Parent }
     RefType { Jira, Verbal, Pr, Commit, Repo, GithubIssue }
     Fault {
-        Canceled, JobCanceled, SessionFailed, SessionLost, SessionRefused, MessageRefused, NoPullRequest, NoNewCommit,
+        Canceled, JobCanceled, SessionFailed, SessionLost, SessionRefused, MessageRefused, ApprovalRefused, NoPullRequest, NoNewCommit,
         PullClosed, ChecksFailed, RoundsUsedUp, ReviewFailed, MalformedReview, DeployFailed, ObserveFailed, NotBegun, PartsAbandoned,
         HistoryFull,
     }

@@ -1,7 +1,7 @@
 //! What a delivery needs and does not get, and what is said of it.
 
 use domain::delivery::Fault as Failed;
-use domain::job::WaitParty;
+use domain::job::{WaitParty, WaitReason};
 
 use super::*;
 
@@ -101,8 +101,11 @@ async fn a_message_that_jules_keeps_refusing_fails_its_phase_and_calls_a_person(
     until(&world, number, "plan/succeeded").await;
     let reason = "Test the cart, too".to_owned();
     order(&world, number, Act::Reject { reason }).await;
-    world.pass(MINUTE * 10).await;
+    world.pass(MINUTE * 5).await;
     assert_eq!(place(&world, number).await, "plan/running");
+    let task = delivery(&world, number).await.expect("a delivery").task;
+    let job = task.job.expect("a job");
+    assert!(world.gives(&job, "message_waits").await);
     let is_over = async |world: &World| place(world, number).await == "plan/failed";
     Box::pin(world.until(hour(4), "plan/failed", is_over)).await;
     world.pass(MINUTE).await;
@@ -164,4 +167,69 @@ async fn a_message_waits_for_jules_as_long_as_an_outage_lasts() {
         let counters = world.sandbox.counters();
         assert_eq!((counters.creates, counters.messages), (1, 1), "{code}");
     }
+}
+
+/// A world in which Jules refuses the approval of the plan of a delivery.
+async fn refusing_approval() -> (World, u64) {
+    let world = world_with(taking(|_| {}), false).await;
+    let kind = FaultKind::Status {
+        code: 400,
+        retry_after_secs: None,
+        body: None,
+    };
+    let refused = Fault::new(Service::Jules, ":approvePlan", kind).on("POST");
+    world.sandbox.faults().add(refused);
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "plan/pending").await;
+    order(&world, number, Act::Start).await;
+    until(&world, number, "plan/succeeded").await;
+    order(&world, number, Act::APPROVE).await;
+    world.pass(MINUTE * 2).await;
+    (world, number)
+}
+
+#[tokio::test]
+async fn an_approval_that_jules_refuses_is_told_and_tried_again() {
+    let (world, number) = refusing_approval().await;
+    assert_eq!(place(&world, number).await, "implement/running");
+    let (code, sentence) = first_reason(&world, number).await;
+    assert_eq!(code, "approval_refused");
+    assert!(sentence.contains("tried again at"), "{sentence}");
+    let shown = world.backend.delivery_shown(&id_of(number)).await;
+    let waits_for = shown.expect("a delivery").waits_for;
+    assert_eq!(waits_for.what, WaitReason::ApprovalRefused);
+    let told = world.all_events().await;
+    let is_told = told.iter().any(|it| it == "error/approval_failed");
+    assert!(!is_told, "{told:?}");
+
+    world.sandbox.faults().clear();
+    until(&world, number, "close/succeeded").await;
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.approvals), (1, 1));
+}
+
+#[tokio::test]
+async fn an_approval_that_jules_keeps_refusing_fails_its_phase_and_calls_a_person() {
+    let (world, number) = refusing_approval().await;
+    let is_over = async |world: &World| place(world, number).await == "implement/failed";
+    Box::pin(world.until(hour(2), "implement/failed", is_over)).await;
+    world.pass(MINUTE).await;
+    let (code, sentence) = first_reason(&world, number).await;
+    assert_eq!(code, "approval_refused");
+    assert!(sentence.contains("in 10 attempts"), "{sentence}");
+    let shown = world.backend.delivery_shown(&id_of(number)).await;
+    let waits_for = shown.expect("a delivery").waits_for;
+    assert_eq!(waits_for.who, WaitParty::Person);
+    let asked = world.requests(Service::Jules, "POST", ":approvePlan");
+    assert_eq!(asked.len(), 10);
+    let told = world.all_events().await;
+    assert!(told.iter().any(|it| it == "error/phase_failed"), "{told:?}");
+    let is_told_each = told.iter().any(|it| it == "error/approval_failed");
+    assert!(!is_told_each, "{told:?}");
+
+    world.sandbox.faults().clear();
+    order(&world, number, Act::Retry { reason: None }).await;
+    until(&world, number, "close/succeeded").await;
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.approvals), (2, 1));
 }

@@ -96,6 +96,9 @@ fn way_on(delivery: &Delivery) -> Option<&'static str> {
     if code == Some(Fault::MessageRefused) {
         return Some("A retry begins another session, which is told the same.");
     }
+    if code == Some(Fault::ApprovalRefused) {
+        return Some("A retry begins another session, whose plan is approved then.");
+    }
     let is_cancelled = delivery.phase == Phase::Review && code == Some(Fault::Canceled);
     let has_no_verdict = matches!(code, Some(Fault::ReviewFailed | Fault::MalformedReview));
     (has_no_verdict || is_cancelled)

@@ -4,7 +4,7 @@ use super::endings::fault;
 use super::*;
 use crate::event::Audience;
 use crate::ids::AgentName;
-use crate::job::{WaitParty, WaitReason};
+use crate::job::{RefusedApproval, WaitParty, WaitReason};
 
 /// It was asked for some minutes later, and refused for a reason.
 fn asked_for(world: &mut World, minutes: i64, why: Option<&str>) -> String {
@@ -180,4 +180,51 @@ fn a_session_that_takes_no_message_fails_its_phase_and_calls_a_person() {
         assert_eq!((delivery.attempt, &delivery.task.message), (2, &None));
         assert_eq!(delivery.feedback.as_deref(), Some("Test the cart."));
     }
+}
+
+/// Jules refuses the approval of the plan, which is tried again at a second, or was given up.
+fn approval_refused(world: &mut World, again_at: Option<i64>) -> String {
+    let input = job(&world.delivery, SessionWork::Working, None);
+    let DeliveryInput::Job(mut sight, read_at) = input else {
+        unreachable!("it is a sight of a job");
+    };
+    sight.glimpse.approval_refused = Some(RefusedApproval {
+        plan: "p1".parse().unwrap(),
+        why: "not now".to_owned(),
+        at: at(world.second),
+        again_at: again_at.map(at),
+    });
+    world.take(&DeliveryInput::Job(sight, read_at)).unwrap()
+}
+
+#[test]
+fn a_refused_approval_is_told_while_it_is_tried_again_and_then_fails_its_phase() {
+    let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
+    let zai: AgentName = "zai".parse().unwrap();
+    let waited = |world: &World| {
+        let told = waits(&world.delivery, None, Some(&zai));
+        (told.who, told.what)
+    };
+    world.kim(Act::Start);
+    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
+    assert_eq!(world.kim(Act::APPROVE), "implement/running");
+    assert_eq!(approval_refused(&mut world, Some(500)), "implement/running");
+    let refused = (WaitParty::Jules, WaitReason::ApprovalRefused);
+    assert_eq!(waited(&world), refused);
+    let said = reasons(&world.delivery, Some(&zai)).remove(0);
+    assert_eq!(said.code, "approval_refused");
+    let again = format!("tried again at {}: not now", at(500));
+    assert!(said.sentence.contains(&again), "{}", said.sentence);
+    // It was taken after all.
+    world.sees(SessionWork::Working, None);
+    assert_eq!(waited(&world), (WaitParty::Jules, WaitReason::Work));
+    assert_eq!(approval_refused(&mut world, None), "implement/failed");
+    assert_eq!(fault(&world), Fault::ApprovalRefused);
+    let person = (WaitParty::Person, WaitReason::Failure);
+    assert_eq!(waited(&world), person);
+    let said = reasons(&world.delivery, Some(&zai)).remove(0);
+    assert!(said.sentence.contains("10 attempts"), "{}", said.sentence);
+    let place = world.kim(Act::Retry { reason: None });
+    assert_eq!(place, "implement/running");
+    assert_eq!(world.delivery.attempt, 2);
 }

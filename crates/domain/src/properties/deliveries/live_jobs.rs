@@ -95,6 +95,7 @@ impl LiveJobs {
             pull: None,
             told_at: None,
             message_refused: None,
+            approval_refused: None,
             approved_elsewhere: false,
         })
     }

@@ -77,7 +77,12 @@ impl Dispatcher {
                     return Ok(EffectOutcome::Done);
                 }
                 let account = self.account_of(session, source).await?;
-                done(sessions.approve(&account, session).await)
+                match sessions.approve(&account, session).await {
+                    Ok(()) => EffectOutcome::Done,
+                    Err(failure) => {
+                        EffectOutcome::Failed(self.of_its_key(&account, failure).await?)
+                    }
+                }
             }
             JulesAction::Archive { session } => {
                 let account = self.account_of(session, source).await?;
@@ -280,7 +285,9 @@ impl Dispatcher {
         unit: &mut UnitOfWork,
         session: &SessionId,
         Settled {
-            effect, outcome, ..
+            effect,
+            outcome,
+            source,
         }: Settled<'_>,
     ) -> Result<(), Error> {
         match outcome {
@@ -289,8 +296,25 @@ impl Dispatcher {
             | EffectOutcome::Created(_)
             | EffectOutcome::Proposed(_)
             | EffectOutcome::Woven(_)
-            | EffectOutcome::Merged(_) => Ok(()),
+            | EffectOutcome::Merged(_) => self.apply_approval_taken(unit, session, source).await,
         }
+    }
+
+    /// An approval that was refused before was taken.
+    async fn apply_approval_taken(
+        &self,
+        unit: &mut UnitOfWork,
+        session: &SessionId,
+        source: &Source,
+    ) -> Result<(), Error> {
+        let found = self.job_with(session).await?;
+        let was_refused = |found: &Versioned<Job>| found.value.approval_refused.is_some();
+        let Some(found) = found.filter(was_refused) else {
+            return Ok(());
+        };
+        let step = job::approved(&found.value, &source.timing);
+        self.backend.save_job(unit, Some(&found), &step).await?;
+        Ok(())
     }
 
     /// A message or an approval without further attempts: announce it.

@@ -91,13 +91,14 @@ fn at_phase(phase: Phase) -> Delivery {
     Delivery { phase, ..bare() }
 }
 
-const FAULTS: [Fault; 18] = [
+const FAULTS: [Fault; 19] = [
     Fault::Canceled,
     Fault::JobCanceled,
     Fault::SessionFailed,
     Fault::SessionLost,
     Fault::SessionRefused,
     Fault::MessageRefused,
+    Fault::ApprovalRefused,
     Fault::NoPullRequest,
     Fault::NoNewCommit,
     Fault::PullClosed,

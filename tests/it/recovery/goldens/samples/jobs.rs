@@ -7,7 +7,7 @@ use domain::ids::ActivityId;
 use domain::job::{
     ActivityMark, AgentMessage, Announced, Announcement, AnnouncementCounters, Attention,
     EndReason, Ending, Job, JobPhase, Nudged, Order, OrderRecord, Origin, PendingPlan,
-    RepeatedAnnouncement, Reply, Retry, SentAnswer, SessionLog, Turn, Watch,
+    RefusedApproval, RepeatedAnnouncement, Reply, Retry, SentAnswer, SessionLog, Turn, Watch,
 };
 use domain::notes::Notes;
 use domain::policy::{Answerer, Automation, Terms};
@@ -161,6 +161,16 @@ const STATES: [&str; 10] = [
     "DREAMING",
 ];
 
+/// An approval that is tried again.
+pub(super) fn approval_refused() -> RefusedApproval {
+    RefusedApproval {
+        plan: "64c79f68daa204a9a10aefc6cd33f5a9".parse().expect("an id"),
+        why: "it is not the time".to_owned(),
+        at: AT,
+        again_at: Some(AT),
+    }
+}
+
 pub(super) fn job(origin: Origin, phase: JobPhase) -> Job {
     Job {
         part: None,
@@ -182,6 +192,7 @@ pub(super) fn job(origin: Origin, phase: JobPhase) -> Job {
         },
         told_at: Some(AT),
         message_refused: Some(2),
+        approval_refused: Some(approval_refused()),
         order_log: vec![OrderRecord {
             order: Order::Say,
             by: "token zai".to_owned(),

@@ -10,6 +10,7 @@ use domain::merge::LastingReason;
 use engine::keys;
 use engine::work::{IssueWebhook, Work};
 
+use super::super::jobs::approval_refused;
 use super::super::{AT, Samples, event, job_id, plan, pull_ref, sha};
 use super::id;
 
@@ -102,6 +103,7 @@ pub(super) fn seen() -> impl Iterator<Item = Seen> {
             pull: Some(pull_ref()),
             told_at: Some(AT),
             message_refused: Some(2),
+            approval_refused: Some(approval_refused()),
             approved_elsewhere: true,
         }),
         ..Seen::default()

@@ -1,0 +1,92 @@
+//! Approvals of a delivery that Jules refuses.
+
+use super::*;
+use crate::effect::{ATTEMPTS_MAX, Effect, EffectState, backoff};
+use crate::failure::{Failure, FailureClass};
+use crate::when::plus;
+
+fn plan() -> Plan {
+    Plan {
+        id: "p1".parse().unwrap(),
+        steps: Vec::new(),
+    }
+}
+
+/// A job whose plan was approved at second 1.
+fn approved_job(delivery: bool) -> Job {
+    let mut job = watched_job();
+    job.delivery = delivery.then(|| "0123456789ab".parse().unwrap());
+    if let JobPhase::Watching(watch) = &mut job.phase {
+        watch.log.plan = Some(PendingPlan {
+            plan: plan(),
+            at: at(1),
+            cut: false,
+            worked_on: false,
+        });
+        watch.announced.approved_plan = Some(plan().id);
+        watch.attention = Attention::None;
+    }
+    job
+}
+
+fn refused(job: &Job, attempt: u32, class: FailureClass) -> Step<Job> {
+    let action = Action::Jules(JulesAction::ApprovePlan {
+        session: job.session().unwrap().clone(),
+        plan: plan().id,
+    });
+    let failure = Failure::new(class, "no").never_sent();
+    let state = EffectState::Failed {
+        at: at(9),
+        attempt,
+        failure: failure.clone(),
+    };
+    let effect = Effect {
+        state,
+        ..Effect::new(action, at(1))
+    };
+    order_failed(job, &effect, &failure, at(9))
+}
+
+#[test]
+fn a_refused_approval_of_a_delivery_opens_the_plan_until_its_last_attempt() {
+    let job = approved_job(true);
+    let passes = FailureClass::Unavailable;
+    let is_never = FailureClass::Invalid;
+    for (attempt, class, is_again) in [
+        (1, is_never, true),
+        (ATTEMPTS_MAX - 1, is_never, true),
+        (ATTEMPTS_MAX, is_never, false),
+        (16, FailureClass::NotFound, false),
+        (ATTEMPTS_MAX, passes, true),
+        (40, passes, true),
+    ] {
+        let step = refused(&job, attempt, class);
+        assert!(step.events.is_empty(), "{attempt} {class:?}");
+        let found = refused_approval(&step.aggregate).unwrap();
+        let again_at = is_again.then(|| plus(at(9), backoff(attempt)));
+        assert_eq!(found.again_at, again_at, "{attempt} {class:?}");
+        assert_eq!((found.at, found.why.as_str()), (at(9), "no"));
+        let JobPhase::Watching(watch) = &step.aggregate.phase else {
+            panic!("no session");
+        };
+        assert_eq!(watch.announced.approved_plan, None);
+        let taken = approved(&step.aggregate, &Timing::default());
+        assert_eq!(refused_approval(&taken.aggregate), None);
+    }
+}
+
+#[test]
+fn the_refused_approval_of_a_job_without_a_delivery_is_announced() {
+    let step = refused(&approved_job(false), 1, FailureClass::Invalid);
+    assert_eq!(step.events.len(), 1);
+    assert_eq!(step.aggregate.approval_refused, None);
+}
+
+#[test]
+fn a_plan_that_does_not_wait_any_more_is_not_refused() {
+    let mut job = refused(&approved_job(true), 1, FailureClass::Invalid).aggregate;
+    if let JobPhase::Watching(watch) = &mut job.phase {
+        watch.log.plan = None;
+    }
+    assert_eq!(refused_approval(&job), None);
+}

@@ -70,7 +70,7 @@ fn a_refused_approval_of_a_delivery_opens_the_plan_until_its_last_attempt() {
             panic!("no session");
         };
         assert_eq!(watch.announced.approved_plan, None);
-        let taken = approved(&step.aggregate, &Timing::default());
+        let taken = crate::job::approved(&step.aggregate, &Timing::default());
         assert_eq!(refused_approval(&taken.aggregate), None);
     }
 }

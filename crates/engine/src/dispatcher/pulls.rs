@@ -9,7 +9,7 @@ mod owning;
 mod unexpected;
 mod unread;
 
-use domain::effect::{Action, PullAction};
+use domain::effect::{Action, Effect, EffectState, PullAction};
 use domain::facts::{PullFacts, ReadDepth};
 use domain::failure::FailureClass;
 use domain::ids::{CommitSha, JobId, PullRef, RepoName};
@@ -112,11 +112,18 @@ impl Dispatcher {
         Box::pin(self.decide_pull(found, &facts, &source)).await
     }
 
-    /// What is left to do about a pull request that is merged or closed: done only in the very repository that is meant.
+    /// What is left to do about a pull request that is merged or closed: done only in the very repository that is meant. What a pause
+    /// holds reads nothing: it is passed on again and again until the pause ends.
     async fn finish_effects(&self, reference: &PullRef, source: &Source) -> Result<(), Error> {
         let pk = &keys::pull_pk(reference);
-        let effects = self.backend.store.effects(pk).await?;
-        if effects.iter().any(|found| !found.value.is_settled()) {
+        let mut effects = self.backend.store.effects(pk).await?;
+        effects.retain(|found| !found.value.is_settled());
+        if effects.is_empty() {
+            return Ok(());
+        }
+        let is_begun = |effect: &Effect| !matches!(effect.state, EffectState::Intent { .. });
+        let is_held = self.hold(source).await?.is_some();
+        if !is_held || effects.iter().any(|found| is_begun(&found.value)) {
             self.glance_of(source, reference).await?;
             self.run_effects(pk, source, None).await?;
         }

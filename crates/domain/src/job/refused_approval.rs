@@ -49,7 +49,9 @@ pub(super) fn note(
     let Action::Jules(JulesAction::ApprovePlan { session, plan }) = &effect.action else {
         return;
     };
-    if !is_approved_by_delivery(job) || watch.session != *session {
+    // The refusal of an earlier plan says nothing of the present one, and must not hide that Jules refused that, too.
+    let is_shown = shown_plan(watch).is_some_and(|(shown, _)| shown.id == *plan);
+    if !is_approved_by_delivery(job) || watch.session != *session || !is_shown {
         return;
     }
     // One on which the session works already was approved elsewhere, and is not opened again.

@@ -90,3 +90,25 @@ fn a_plan_that_does_not_wait_any_more_is_not_refused() {
     }
     assert_eq!(refused_approval(&job), None);
 }
+
+#[test]
+fn a_late_refusal_of_an_earlier_plan_hides_no_refusal_of_the_present_one() {
+    let given_up = refused(&approved_job(true), ATTEMPTS_MAX, FailureClass::Invalid).aggregate;
+    let action = Action::Jules(JulesAction::ApprovePlan {
+        session: given_up.session().unwrap().clone(),
+        plan: "p0".parse().unwrap(),
+    });
+    let failure = Failure::new(FailureClass::Invalid, "no").never_sent();
+    let state = EffectState::Failed {
+        at: at(12),
+        attempt: 1,
+        failure: failure.clone(),
+    };
+    let effect = Effect {
+        state,
+        ..Effect::new(action, at(1))
+    };
+    let later = order_failed(&given_up, &effect, &failure, at(12)).aggregate;
+    assert!(refused_approval(&later).is_some());
+    assert_eq!(later.approval_refused, given_up.approval_refused);
+}

@@ -308,7 +308,7 @@ impl Backend {
             let is_repeated = asked == AskedBefore::InVain
                 || asked == AskedBefore::OnceMore
                     && is_for_the_session(order)
-                    && found.value.delivery.is_some();
+                    && job::is_approved_by_delivery(&found.value);
             if let Some(by) = &named.by
                 && !is_repeated
             {

@@ -158,7 +158,7 @@ fn the_log_tells_what_happens_to_jobs_and_no_requests() {
 #[test]
 fn a_sandbox_names_all_its_repositories_with_their_git() {
     let world = World::new();
-    let repo = |name: &str| json!({ "full_name": name, "files": { "README.md": "Hi\n" } });
+    let repo = |name: &str| json!({ "full_name": name, "files": { "README.md": name } });
     let scenario = json!({ "repos": [repo("acme/shop"), repo("acme/docs")] });
     let scenario = world.file("scenario.json", &scenario.to_string());
     let sandbox = ["sandbox", "--listen", "127.0.0.1:0", "--json"];

@@ -123,8 +123,13 @@ fn check_facts(
     }
     let fork = facts.head.repo != Some(facts.pull.repo.clone())
         || facts.head.repo_id != Some(facts.repo.id);
-    if outside.hold.is_some() || outside.owner == Owner::Foreign || fork {
-        assert!(step.effects.is_empty());
+    let is_theirs = outside.owner == Owner::Foreign || fork;
+    if outside.hold.is_some() || is_theirs {
+        // It is decided only once, and waits for the end of a pause.
+        let is_last =
+            |action: &Action| matches!(action, Action::Pull(PullAction::DeleteBranch { .. }));
+        assert!(step.effects.iter().all(is_last));
+        assert!(step.effects.is_empty() || !is_theirs);
         assert_eq!(step.aggregate.repairs, before.repairs);
     }
 }

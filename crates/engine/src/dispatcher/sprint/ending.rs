@@ -1,5 +1,7 @@
 //! The end of a sprint: jobs of members that are in end with it, others are left to people, and one event says so.
 
+mod meanwhile;
+
 use domain::effect::{Action, PullAction, RepoAction};
 use domain::event::{Audience, Event, EventContext, News, Occurrence};
 use domain::facts::{PullFacts, ReadDepth};
@@ -9,9 +11,7 @@ use domain::job::{self, EndReason, Job, JobPhase};
 use domain::mail::{HUMAN, Outgoing, Recipient};
 use domain::outgoing_text::{left_out, next_not_started, sprint_end, unread_mail};
 use domain::policy::Timing;
-use domain::sprint::{
-    self, Landing, NextSprint, Sights, Sprint, SprintInput, SprintMember, SprintState,
-};
+use domain::sprint::{self, NextSprint, Sights, Sprint, SprintInput, SprintMember, SprintState};
 use domain::step::Step;
 use jiff::Timestamp;
 
@@ -58,26 +58,6 @@ impl Dispatcher {
         }
         self.save_end(found, sights).await?;
         Ok(false)
-    }
-
-    /// What was about to be merged as a sprint was aborted may be merged by now. Returns whether the sprint changed.
-    async fn see_merged_meanwhile(&self, found: &Versioned<Sprint>) -> Result<bool, Error> {
-        let sprint = &found.value;
-        if !matches!(sprint.state, SprintState::Aborted { .. }) {
-            return Ok(false);
-        }
-        let mut sights = self.sprint_sights(sprint, &Timing::default()).await?;
-        let merged = self.merged(sprint).await?;
-        sights.landing = merged.map(|_| Landing::Merged);
-        let next = sprint::merged_meanwhile(sprint, &sights, self.backend.now());
-        if next == *sprint {
-            return Ok(false);
-        }
-        let mut unit = self.backend.unit();
-        let id = (next.repo.clone(), next.number);
-        unit.save_at(&id, &next, Some(found.version), found.due);
-        self.backend.try_commit(unit).await?;
-        Ok(true)
     }
 
     /// A sprint that is over is due until all was read, and the next one is there.
@@ -250,7 +230,7 @@ impl Dispatcher {
         };
         let found = self.backend.store.pull(&woven.pull).await?;
         let landing = found.map(|found| sprint::landing(&found.value.pull, woven));
-        let is_merged = landing == Some(Landing::Merged);
+        let is_merged = landing == Some(sprint::Landing::Merged);
         Ok(is_merged.then(|| woven.pull.clone()))
     }
 

@@ -13,7 +13,7 @@ use domain::policy::{Policy, Timing};
 use domain::pull::{Pull, PullPhase, REOPEN_WAIT, tells_of_checks_at, tells_session};
 use jiff::Timestamp;
 
-use super::{Why, WhySubject};
+use super::WhySubject;
 use crate::backend::{Backend, Error};
 use crate::keys;
 use crate::settings::{TrackedPull, UnreadPull};

@@ -66,7 +66,7 @@ impl Backend {
 
     /// All stored entries about a delivery and its jobs, ordered by their beginning. A job that belongs to none has its own.
     pub async fn delivery_journal(&self, id: &DeliveryId) -> Result<Vec<Entry>, Error> {
-        let shown = self.delivery_shown(id).await?;
+        let shown = Box::pin(self.delivery_shown(id)).await?;
         if !shown.is_stored {
             return match &shown.job {
                 Some(job) => self.journal(&job.id).await,

@@ -154,7 +154,7 @@ async fn held_create() -> (World, domain::ids::JobId) {
         world.fate.kill_at(act, Moment::After);
         let job = world.submit("Add a test").await;
         world.clock.advance(SECOND);
-        world.step_once().await;
+        Box::pin(world.step_once()).await;
         if world.state(&job).await == "starting" && world.sandbox.counters().create_calls == 0 {
             world.fate.revive();
             world.pause(true).await;

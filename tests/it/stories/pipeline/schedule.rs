@@ -39,7 +39,7 @@ async fn scheduled(times: &str, source: Source) -> World {
     let mut files = files();
     files.insert(".jlo/config.toml".to_owned(), config(times));
     let world = world_with(source, vec![Story::layer()], files).await;
-    world.step().await;
+    Box::pin(world.step()).await;
     world
 }
 

@@ -6,7 +6,7 @@ use domain::advice::{Advice, Next};
 use domain::delivery::{Delivery, IssueRef, Phase, RunStatus};
 use domain::ids::{ArtefactId, DeliveryId, JobId, PipelineId, PullRef, RepoName, SprintNumber};
 use domain::job::{Job, JobPhase};
-use domain::pipeline::{Requirement, RequirementState};
+use domain::pipeline::Requirement;
 use domain::pull::{Pull, PullPhase, REOPEN_WAIT};
 use domain::when::plus;
 use jiff::Timestamp;
@@ -249,7 +249,10 @@ impl Backend {
         let list = keys::open_requirements(repo);
         let open: Vec<Versioned<Requirement>> = self.store.all(&list).await?;
         let open = open.into_iter().map(|found| found.value);
-        Ok(open.filter(is_under_way).map(of_requirement).collect())
+        Ok(open
+            .filter(|it| it.state.is_under_way())
+            .map(of_requirement)
+            .collect())
     }
 
     /// The repository of the job, pull request or delivery that a message is about; none for anything else, which is asked for in doubt.
@@ -298,20 +301,6 @@ fn of_delivery(delivery: Delivery) -> OpenEntry {
     OpenEntry {
         holds_source: !is_left,
         ..OpenEntry::new(&delivery.repo, what, Work::Delivery { id })
-    }
-}
-
-fn is_under_way(requirement: &Requirement) -> bool {
-    match requirement.state {
-        RequirementState::Implementing { .. }
-        | RequirementState::Tidying { .. }
-        | RequirementState::Removing { .. } => true,
-        RequirementState::Planning { .. }
-        | RequirementState::Unplanned { .. }
-        | RequirementState::Ready
-        | RequirementState::Merged { .. }
-        | RequirementState::Tidied { .. }
-        | RequirementState::Failed { .. } => false,
     }
 }
 

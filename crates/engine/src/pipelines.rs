@@ -5,9 +5,7 @@ use domain::ids::{ArtefactId, PipelineId, RepoName};
 use domain::job::{Job, WaitsFor};
 use domain::layer::Layer;
 use domain::nearest::nearest;
-use domain::pipeline::{
-    self, EntryPoint, MockTag, Pipeline, PipelineAsk, Requirement, RequirementState, StepKind,
-};
+use domain::pipeline::{self, EntryPoint, MockTag, Pipeline, PipelineAsk, Requirement, StepKind};
 use domain::policy::Source;
 use domain::refusal::NotNow;
 use jiff::Timestamp;
@@ -232,18 +230,8 @@ impl Backend {
                 return Ok(Some(next));
             }
             let mut unit = self.unit();
-            let is_under_way = match next.state {
-                RequirementState::Implementing { .. }
-                | RequirementState::Tidying { .. }
-                | RequirementState::Removing { .. } => true,
-                RequirementState::Planning { .. }
-                | RequirementState::Unplanned { .. }
-                | RequirementState::Ready
-                | RequirementState::Merged { .. }
-                | RequirementState::Tidied { .. }
-                | RequirementState::Failed { .. } => false,
-            };
             let version = found.as_ref().map(|found| found.version);
+            let is_under_way = next.state.is_under_way();
             let due = match is_under_way {
                 true => Some(now),
                 false => next.due(now),

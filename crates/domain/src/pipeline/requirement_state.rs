@@ -66,6 +66,19 @@ impl RequirementState {
     /// The words of states in which nothing more happens by itself ([`super::Requirement::is_over`]).
     pub const ENDED: [&str; 3] = ["merged", "tidied", "failed"];
 
+    /// Whether its delivery or its last pull request is still to come: its source stays until then.
+    pub fn is_under_way(&self) -> bool {
+        match self {
+            Self::Implementing { .. } | Self::Tidying { .. } | Self::Removing { .. } => true,
+            Self::Planning { .. }
+            | Self::Unplanned { .. }
+            | Self::Ready
+            | Self::Merged { .. }
+            | Self::Tidied { .. }
+            | Self::Failed { .. } => false,
+        }
+    }
+
     /// Whether nothing more happens to it by itself.
     pub fn is_over(&self) -> bool {
         match self {

@@ -11,19 +11,11 @@ async fn a_story_half_told_on_sqlite_is_finished_by_the_functions_and_goes_home(
     })
     .await;
     let job = world.submit("ask me").await;
-    world
-        .until(MINUTE * 30, "asking", async |world| {
-            world.state(&job).await == "asking"
-        })
-        .await;
+    world.until_is(MINUTE * 30, &job, "asking").await;
     // The answer is decided but not sent when the state moves.
     world.say(&job, "PostgreSQL", "answer").await.expect("said");
     assert_eq!(world.move_to_aws().await, 1);
-    world
-        .until(hour(1), "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(hour(1), &job, "merged").await;
     let counters = world.sandbox.counters();
     assert_eq!(
         (counters.creates, counters.messages, counters.merges),
@@ -36,11 +28,7 @@ async fn a_story_half_told_on_sqlite_is_finished_by_the_functions_and_goes_home(
     let journal = world.backend.journal(&job).await.expect("a journal");
     assert_eq!(journal.len(), before);
     let next = world.submit("another").await;
-    world
-        .until(hour(1), "the next merged", async |world| {
-            world.state(&next).await == "merged"
-        })
-        .await;
+    world.until_is(hour(1), &next, "merged").await;
     let counters = world.sandbox.counters();
     assert_eq!((counters.creates, counters.merges), (2, 2));
     world.finish().await;

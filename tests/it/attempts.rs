@@ -47,11 +47,7 @@ async fn the_pull_request_of_an_attempt_that_was_called_off_is_not_merged() {
         .retry_job(&named, None)
         .await
         .expect("a second attempt");
-    world
-        .until(MINUTE * 60, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 60, &job, "merged").await;
     world.pass(MINUTE * 30).await;
 
     assert_eq!(world.sandbox.counters().merge_calls, 1);
@@ -64,11 +60,7 @@ async fn the_pull_request_of_an_attempt_that_was_called_off_is_not_merged() {
 async fn an_order_that_fails_for_good_is_told() {
     let world = world_of(scenario(vec![asking("ask me", "Which database?")])).await;
     let job = world.submit("ask me").await;
-    world
-        .until(MINUTE * 5, "a question", async |world| {
-            world.state(&job).await == "asking"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "asking").await;
     let refused = FaultKind::Status {
         code: 403,
         retry_after_secs: None,
@@ -90,11 +82,7 @@ async fn an_order_that_fails_for_good_is_told() {
     let said = world.say(&job, "PostgreSQL", "answer-2").await;
     said.expect("an order");
     assert!(!world.gives(&job, "effect_failed").await);
-    world
-        .until(MINUTE * 10, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 10, &job, "merged").await;
     assert!(!world.gives(&job, "effect_failed").await);
     assert_eq!(world.sandbox.counters().messages, 1);
     world.finish().await;
@@ -105,11 +93,7 @@ async fn an_order_that_fails_for_good_is_told() {
 async fn an_answer_that_is_tried_no_more_leaves_its_question_open() {
     let world = world_of(scenario(vec![asking("ask me", "Which database?")])).await;
     let job = world.submit("ask me").await;
-    world
-        .until(MINUTE * 5, "a question", async |world| {
-            world.state(&job).await == "asking"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "asking").await;
     let refused = FaultKind::Status {
         code: 403,
         retry_after_secs: None,
@@ -147,11 +131,7 @@ async fn a_create_that_was_called_off_before_it_began_leaves_the_next_attempt_al
         .await
         .expect("a second attempt");
     world.pause(false).await;
-    world
-        .until(MINUTE * 20, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 20, &job, "merged").await;
     assert_eq!(world.sandbox.counters().creates, 1);
     world.finish().await;
 }
@@ -193,11 +173,7 @@ fn put_away(world: &World, (job, attempt): (&JobId, u32)) -> Vec<bool> {
 #[tokio::test]
 async fn a_twin_that_turns_up_when_its_job_is_at_another_attempt_is_put_away() {
     let (world, job) = made_unheard(MINUTE * 20).await;
-    world
-        .until(MINUTE * 15, "a second create", async |world| {
-            world.state(&job).await == "working"
-        })
-        .await;
+    world.until_is(MINUTE * 15, &job, "working").await;
     tried_again(&world, &job).await;
     world.pass(MINUTE * 10).await;
     assert_eq!(put_away(&world, (&job, 2)), [false]);
@@ -278,11 +254,7 @@ async fn an_unheard_session_that_is_adopted_when_its_job_was_called_off_stays_wi
 #[tokio::test]
 async fn a_twin_is_not_given_to_whoever_wants_to_adopt_it() {
     let (world, job) = made_unheard(MINUTE * 20).await;
-    world
-        .until(MINUTE * 15, "a second create", async |world| {
-            world.state(&job).await == "working"
-        })
-        .await;
+    world.until_is(MINUTE * 15, &job, "working").await;
     let has = world.backend.must_job(&job).await.expect("a job").value;
     let mut sessions = world.sandbox.jules().sessions().into_iter();
     let duplicate = sessions.find(|it| has.session().is_some_and(|had| *had.as_str() != *it.id));
@@ -428,11 +400,7 @@ async fn a_session_whose_making_was_not_told_is_its_jobs_however_often_it_is_ado
         assert!(matches!(asked, Ok(Adopted::Later(_))), "{asked:?}");
         world.step().await;
     }
-    world
-        .until(MINUTE * 60, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 60, &job, "merged").await;
     assert_eq!(jobs(&world).await, std::slice::from_ref(&job));
     // A repeated request returns the one job, and no request is left over.
     let again = world

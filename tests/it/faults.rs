@@ -32,11 +32,7 @@ async fn world_of(scenario: Scenario, source: Source) -> World {
 }
 
 async fn merged(world: &World, job: &JobId) {
-    world
-        .until(MINUTE * 40, "merged", async |world| {
-            world.state(job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 40, job, "merged").await;
     world.pass(MINUTE * 10).await;
     world.finish().await;
 }
@@ -91,11 +87,7 @@ async fn one_reading_that_lags_is_no_proof_that_nothing_happened() {
     let lost = &FaultKind::CutAfterEffect;
     cut(&world, lost, (Service::Jules, "POST", "/sessions"));
     let job = world.submit("ask me").await;
-    world
-        .until(MINUTE * 20, "a question", async |world| {
-            world.state(&job).await == "asking"
-        })
-        .await;
+    world.until_is(MINUTE * 20, &job, "asking").await;
     cut(&world, lost, (Service::Jules, "POST", ":sendMessage"));
     world
         .say(&job, "PostgreSQL", "answer")
@@ -180,11 +172,7 @@ async fn a_twin_that_turns_up_when_its_job_has_ended_is_put_away() {
         (Service::Jules, "POST", "/sessions"),
     );
     let job = world.submit("whatever").await;
-    world
-        .until(MINUTE * 19, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 19, &job, "merged").await;
     world.pass(MINUTE * 30).await;
     assert_eq!(world.sandbox.counters().creates, 2);
     let left: Vec<_> = world.sandbox.jules().sessions();
@@ -252,11 +240,7 @@ async fn a_message_whose_answer_is_lost_is_said_once() {
         )
         .await;
         let job = world.submit("ask me").await;
-        world
-            .until(MINUTE * 3, "a question", async |world| {
-                world.state(&job).await == "asking"
-            })
-            .await;
+        world.until_is(MINUTE * 3, &job, "asking").await;
         cut(&world, &kind, (Service::Jules, "POST", ":sendMessage"));
         world
             .say(&job, "PostgreSQL", "answer")
@@ -621,11 +605,7 @@ async fn github_down_for_an_hour_costs_an_hour_and_nothing_else() {
         let calls = world.requests(Service::GitHub, "GET", "").len();
         assert!(calls < 150, "{calls} calls to a GitHub that is down");
         world.sandbox.faults().clear();
-        world
-            .until(MINUTE * 20, "merged", async |world| {
-                world.state(&job).await == "merged"
-            })
-            .await;
+        world.until_is(MINUTE * 20, &job, "merged").await;
         assert_eq!(world.events(&job).await, ["completed/completed"]);
         world.finish().await;
     }
@@ -646,11 +626,7 @@ async fn github_down_while_a_merge_is_due_costs_no_merge() {
         .add(Fault::new(Service::GitHub, "", FaultKind::CutBefore));
     world.pass(hour(1)).await;
     world.sandbox.faults().clear();
-    world
-        .until(MINUTE * 20, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 20, &job, "merged").await;
     assert_eq!(world.sandbox.counters().merges, 1);
     world.finish().await;
 }
@@ -674,10 +650,6 @@ async fn a_github_credential_that_dies_is_waited_for() {
         .sandbox
         .github()
         .add_token(sandbox::github::TokenSetup::default());
-    world
-        .until(MINUTE * 20, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 20, &job, "merged").await;
     world.finish().await;
 }

@@ -29,11 +29,7 @@ async fn no_secret_reaches_the_table_or_an_event() {
     world.pass(MINUTE * 5).await;
     world.secrets.put("jules/default", sandbox::DEFAULT_KEY);
     let job = world.submit("leak").await;
-    world
-        .until(MINUTE * 20, "a question", async |world| {
-            world.state(&job).await == "asking"
-        })
-        .await;
+    world.until_is(MINUTE * 20, &job, "asking").await;
     world.pass(MINUTE).await;
     let secrets = [
         "AIzaSyD-0123456789",

@@ -39,17 +39,9 @@ async fn merged(webhooks: bool) -> (World, domain::ids::JobId) {
     })
     .await;
     let job = world.submit("ask me").await;
-    world
-        .until(MINUTE * 30, "asking", async |world| {
-            world.state(&job).await == "asking"
-        })
-        .await;
+    world.until_is(MINUTE * 30, &job, "asking").await;
     world.say(&job, "PostgreSQL", "answer").await.expect("said");
-    world
-        .until(MINUTE * 60, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 60, &job, "merged").await;
     (world, job)
 }
 

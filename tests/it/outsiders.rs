@@ -197,11 +197,7 @@ async fn one_job_of_ours_in_the_crowd_is_the_only_one_served() {
     for webhooks in [false, true] {
         let world = crowd(on_green(), webhooks).await;
         let job = world.submit("Add a test").await;
-        world
-            .until(MINUTE * 15, "merged", async |world| {
-                world.state(&job).await == "merged"
-            })
-            .await;
+        world.until_is(MINUTE * 15, &job, "merged").await;
         world.pass(MINUTE * 30).await;
         only_ours(&world, &job).await;
         assert_eq!(world.events(&job).await, ["completed/completed"]);
@@ -248,11 +244,7 @@ async fn forged(at: impl AsyncFn(&World, &JobId) -> bool) {
             .add_foreign_pulls(&foreign)
             .expect("forged pull requests");
     }
-    world
-        .until(MINUTE * 30, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 30, &job, "merged").await;
     world.pass(hour(2)).await;
     only_ours(&world, &job).await;
     world.finish().await;
@@ -291,11 +283,7 @@ async fn another_installation_on_the_same_account_is_left_alone() {
         .jules()
         .add_foreign(&theirs)
         .expect("a session");
-    world
-        .until(MINUTE * 30, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 30, &job, "merged").await;
     only_ours(&world, &job).await;
     assert!(
         !world

@@ -257,11 +257,7 @@ async fn post(world: &World, body: &str, id: usize) -> u16 {
 async fn one_webhook_a_hundred_times_is_a_reading_or_two() {
     let world = begin(true).await;
     let job = world.submit("ask me").await;
-    world
-        .until(MINUTE * 5, "a question", async |world| {
-            world.state(&job).await == "asking"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "asking").await;
     world
         .say(&job, "PostgreSQL", "answer")
         .await

@@ -238,12 +238,7 @@ async fn a_job_that_was_handed_over_after_the_backup_is_left_alone() {
     let mut stage = Stage::asking().await;
     let backup = stage.back_up();
     let job = stage.world.submit("ask me").await;
-    stage
-        .world
-        .until(MINUTE * 5, "a question", async |world| {
-            world.state(&job).await == "asking"
-        })
-        .await;
+    stage.world.until_is(MINUTE * 5, &job, "asking").await;
     let before = done(stage.world.sandbox.counters());
     stage.restore(&backup).await;
     // Another job makes the poller list all sessions of the account.
@@ -300,12 +295,7 @@ async fn the_same_words_to_a_later_question_are_said_again() {
         .say(&job, "Yes", "second")
         .await
         .expect("an order");
-    stage
-        .world
-        .until(hour(1), "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    stage.world.until_is(hour(1), &job, "merged").await;
     assert_eq!(stage.world.sandbox.counters().messages, 2);
     stage.world.pass(MINUTE * 10).await;
     stage.world.finish().await;

@@ -121,11 +121,7 @@ fn forge(world: &World, claims: &[ForeignPull]) {
 
 /// Our own is merged, and nothing else was written to.
 async fn only_ours_was_served(world: &World, job: &JobId) {
-    world
-        .until(MINUTE * 40, "merged", async |world| {
-            world.state(job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 40, job, "merged").await;
     world.pass(hour(1)).await;
     let session = world.session(job).await;
     let (repo, number) = session.pull.clone().expect("a pull request");

@@ -36,11 +36,7 @@ async fn two_accounts() -> World {
 }
 
 async fn merged(world: &World, job: &JobId) {
-    world
-        .until(MINUTE * 15, "merged", async |world| {
-            world.state(job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 15, job, "merged").await;
 }
 
 #[tokio::test]
@@ -73,11 +69,7 @@ async fn a_dead_key_is_one_event_and_the_other_account_goes_on() {
     assert!(world.gives(&waiting, "unauthorized").await);
 
     world.secrets.put("jules/default", "key-of-default");
-    world
-        .until(hour(1), "merged", async |world| {
-            world.state(&waiting).await == "merged"
-        })
-        .await;
+    world.until_is(hour(1), &waiting, "merged").await;
     assert_eq!(
         (
             world.sandbox.counters().creates,

@@ -151,11 +151,7 @@ async fn an_agent_that_takes_no_more_wakes_loses_its_turn_at_once() {
     world.pass(MINUTE * 2).await;
     // The agent was tried once, and the nudge came within the minute, not in the morning.
     assert_eq!(world.sandbox.counters().messages, 1);
-    world
-        .until(MINUTE * 15, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 15, &job, "merged").await;
     let other = asked(&world).await;
     world.pass(MINUTE).await;
     assert_eq!(world.sandbox.counters().messages, 2);

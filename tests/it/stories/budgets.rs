@@ -87,11 +87,7 @@ async fn requests_last_for_the_day_and_nothing_is_missed() {
     assert_eq!(counted.of, 300);
     let differ = counted.used.abs_diff(spent as u64);
     assert!(differ <= 3, "{counted:?}, and it was {spent}");
-    world
-        .until(hour(6), "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(hour(6), &job, "merged").await;
     world.finish().await;
 }
 
@@ -113,11 +109,7 @@ async fn when_nothing_is_left_a_person_hears_of_it_once_and_the_next_day_goes_on
     world.pass(evening).await;
     assert_eq!(asked(&world), before);
     assert_eq!(audiences(&world).await.len(), 1);
-    world
-        .until(hour(12), "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(hour(12), &job, "merged").await;
     world.finish().await;
 }
 

@@ -24,11 +24,7 @@ async fn world_of(scenario: Scenario) -> (World, JobId) {
 }
 
 async fn merges(world: &World, job: &JobId) {
-    world
-        .until(MINUTE * 20, "merged", async |world| {
-            world.state(job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 20, job, "merged").await;
     world.pass(MINUTE).await;
     world.finish().await;
 }

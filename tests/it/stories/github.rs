@@ -29,11 +29,7 @@ async fn in_review(webhooks: bool) -> (World, JobId) {
 }
 
 async fn merges(world: &World, job: &JobId, within: jiff::SignedDuration) {
-    world
-        .until(within, "merged", async |world| {
-            world.state(job).await == "merged"
-        })
-        .await;
+    world.until_is(within, job, "merged").await;
     assert_eq!(world.sandbox.counters().merges, 1);
 }
 

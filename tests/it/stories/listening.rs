@@ -26,11 +26,7 @@ async fn a_repaired_session_is_heard_twice_however_its_log_lags() {
         };
         let world = world_of(played).await;
         let job = world.submit("Add a test").await;
-        world
-            .until(MINUTE * 30, "merged", async |world| {
-                world.state(&job).await == "merged"
-            })
-            .await;
+        world.until_is(MINUTE * 30, &job, "merged").await;
         assert_eq!(
             world.events(&job).await,
             ["completed/completed", "completed/completed"],

@@ -30,11 +30,7 @@ async fn in_review(world: &World, job: &JobId) {
 }
 
 async fn merges(world: &World, job: &JobId) {
-    world
-        .until(MINUTE * 20, "merged", async |world| {
-            world.state(job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 20, job, "merged").await;
     world.pass(MINUTE).await;
     world.finish().await;
 }
@@ -371,11 +367,7 @@ async fn a_merge_onto_another_base_than_judged_raises_an_alarm() {
     let (world, job) = green_world().await;
     in_review(&world, &job).await;
     world.fate.before_next("merge", retarget(&world));
-    world
-        .until(MINUTE * 10, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 10, &job, "merged").await;
     world.pass(MINUTE * 5).await;
     assert_eq!(world.pull(1).base_ref, "release");
     let mut events = world.events(&job).await;
@@ -472,10 +464,6 @@ async fn it_is_merged_by_the_method_and_under_the_title_that_were_asked_for() {
 
 /// Merged, and everything that follows had time to happen.
 async fn merges_leaving(world: &World, job: &JobId) {
-    world
-        .until(MINUTE * 20, "merged", async |world| {
-            world.state(job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 20, job, "merged").await;
     world.pass(MINUTE * 5).await;
 }

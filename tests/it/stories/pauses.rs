@@ -34,11 +34,7 @@ async fn asking_world() -> World {
 async fn a_pause_of_everything_stops_every_write_and_resuming_goes_on() {
     let world = asking_world().await;
     let asks = world.submit("ask me").await;
-    world
-        .until(MINUTE * 3, "a question", async |world| {
-            world.state(&asks).await == "asking"
-        })
-        .await;
+    world.until_is(MINUTE * 3, &asks, "asking").await;
     world.pause(true).await;
     let before = writes(&world);
     let queued = world.submit("Add a test").await;
@@ -90,11 +86,7 @@ async fn a_pause_before_the_merge_stops_the_merge() {
     let waits = world.backend.waits_for(&found).await.expect("an answer");
     assert!(waits.is_held(), "{waits:?}");
     world.pause(false).await;
-    world
-        .until(MINUTE * 10, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 10, &job, "merged").await;
     world.finish().await;
 }
 
@@ -113,11 +105,7 @@ async fn a_paused_source_waits_alone() {
     assert_eq!(writes(&world), 0);
     assert!(world.gives(&job, "source_paused").await);
     world.put_source(&on_green()).await;
-    world
-        .until(MINUTE * 10, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 10, &job, "merged").await;
     world.finish().await;
 }
 

@@ -145,11 +145,7 @@ async fn a_job_that_wants_its_plan_seen_waits_for_its_agent_though_its_source_do
         .approve_plan(&world.named(&job), None)
         .await
         .expect("an approval");
-    world
-        .until(MINUTE * 10, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 10, &job, "merged").await;
     assert_eq!(world.sandbox.counters().approve_calls, 1);
     world.finish().await;
 }

@@ -85,11 +85,7 @@ async fn a_hundred_polls_in_progress_reach_nobody_and_write_one_account() {
         .map(|key| key.pk)
         .collect();
     assert_eq!(written, ["CFG#account#default"]);
-    world
-        .until(MINUTE * 10, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 10, &job, "merged").await;
     world.finish().await;
 }
 
@@ -196,11 +192,7 @@ async fn one_page_reaches_all_of_ours_however_many_others_are_before_them() {
         world.submit("stall second").await,
     ];
     for job in &jobs {
-        world
-            .until(MINUTE * 5, "working", async |world| {
-                world.state(job).await == "working"
-            })
-            .await;
+        world.until_is(MINUTE * 5, job, "working").await;
     }
     let others = ForeignSession {
         count: 40,

@@ -135,11 +135,7 @@ async fn started_after(wait: SignedDuration) -> Vec<String> {
     };
     world.limit("default", limits).await;
     let first = world.submit("first").await;
-    world
-        .until(MINUTE * 10, "asking", async |world| {
-            world.state(&first).await == "asking"
-        })
-        .await;
+    world.until_is(MINUTE * 10, &first, "asking").await;
     let mut jobs = Vec::new();
     for (prompt, priority) in [("low", 0), ("usual", 5)] {
         jobs.push(submit_at(&world, prompt, priority).await);

@@ -63,11 +63,7 @@ async fn a_conversation_is_read_from_where_the_reader_stands() {
         (messages_of(&nothing), nothing.next.as_str()),
         (vec![], "m1")
     );
-    world
-        .until(MINUTE * 5, "a question", async |world| {
-            world.state(&job).await == "asking"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "asking").await;
     let first = messages(&world, &job, &ConversationCursor::default()).await;
     assert_eq!(messages_of(&first), [(Role::Assistant, "Which database?")]);
     let after: ConversationCursor = first.next.parse().expect("a cursor");
@@ -99,11 +95,7 @@ async fn a_job_is_shown_as_jules_shows_it_now() {
     };
     let world = world_of(scenario(vec![story("ask", from_work(vec![ask]))])).await;
     let job = world.submit("ask").await;
-    world
-        .until(MINUTE, "a session", async |world| {
-            world.state(&job).await == "working"
-        })
-        .await;
+    world.until_is(MINUTE, &job, "working").await;
     // Time goes by without a poll.
     world.clock.advance(MINUTE * 2);
     assert_eq!(world.state(&job).await, "working");
@@ -130,11 +122,7 @@ fn logs_read(world: &World) -> usize {
 async fn whoever_asks_again_and_again_has_jules_asked_no_more_often_than_the_limit() {
     let world = world_of(scenario(vec![asking("ask", "Which database?")])).await;
     let job = world.submit("ask").await;
-    world
-        .until(MINUTE * 5, "a question", async |world| {
-            world.state(&job).await == "asking"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "asking").await;
     let begun = logs_read(&world);
     let first = messages(&world, &job, &ConversationCursor::default()).await;
     for _ in 0..10 {

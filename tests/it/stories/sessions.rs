@@ -116,11 +116,7 @@ async fn question_with_lag(lag: SignedDuration) -> World {
         .say(&job, "PostgreSQL", "answer")
         .await
         .expect("an answer");
-    world
-        .until(MINUTE * 15, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 15, &job, "merged").await;
     assert_eq!(
         world.events(&job).await,
         ["question/question", "completed/completed"]
@@ -186,11 +182,7 @@ async fn a_question_hidden_behind_flapping_is_one_question_and_a_new_one_another
         })
         .await;
     world.say(&job, "17", "two").await.expect("an answer");
-    world
-        .until(MINUTE * 15, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 15, &job, "merged").await;
     assert_eq!(
         world.events(&job).await,
         [
@@ -239,11 +231,7 @@ async fn a_failure_ends_the_job_with_its_reason_and_a_retry_is_a_new_session() {
     )]))
     .await;
     let job = world.submit("fail").await;
-    world
-        .until(MINUTE * 3, "failed", async |world| {
-            world.state(&job).await == "failed"
-        })
-        .await;
+    world.until_is(MINUTE * 3, &job, "failed").await;
     world.pass(MINUTE).await;
     assert_eq!(world.wake_names(), ["error/session_failed"]);
     assert_eq!(world.wakes()[0]["message"], "The machine ran out of disk.");
@@ -297,11 +285,7 @@ async fn outputs_that_come_late_are_found_and_merged() {
     })
     .await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 30, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 30, &job, "merged").await;
     assert_eq!(world.events(&job).await, ["completed/completed"]);
     assert_eq!(world.wakes().len(), 1);
     world.finish().await;
@@ -321,11 +305,7 @@ async fn outputs_that_vanish_are_remembered() {
     world.pass(hour(2)).await;
     assert_eq!(world.events(&job).await, ["completed/completed"]);
     world.approve_merge(&job).await;
-    world
-        .until(MINUTE * 5, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "merged").await;
     world.finish().await;
 }
 
@@ -343,11 +323,7 @@ async fn outputs_that_never_show_are_made_up_for_by_webhooks() {
     };
     let world = World::with(setup).await;
     let job = world.submit("vanish").await;
-    world
-        .until(MINUTE * 30, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 30, &job, "merged").await;
     world.finish().await;
 }
 
@@ -378,11 +354,7 @@ async fn a_finished_session_that_a_message_wakes_finishes_twice() {
     let second = world.pull(1).head_sha;
     assert_ne!(first, second);
     world.approve_merge(&job).await;
-    world
-        .until(MINUTE * 5, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "merged").await;
     assert_eq!(world.pull(1).merged_sha, Some(second));
     world.finish().await;
 }
@@ -402,11 +374,7 @@ fn hanging() -> Scenario {
 async fn in_progress_for_ever_after_the_last_word_still_merges() {
     let world = world_of(hanging()).await;
     let job = world.submit("hang").await;
-    world
-        .until(MINUTE * 15, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 15, &job, "merged").await;
     assert_eq!(world.session(&job).await.state, "IN_PROGRESS");
     assert_eq!(world.events(&job).await, ["completed/completed"]);
     world.finish().await;
@@ -428,11 +396,7 @@ async fn in_progress_for_ever_is_announced_by_its_word_and_never_stuck() {
     world.pass(hour(2)).await;
     assert_eq!(world.events(&job).await, ["completed/completed"]);
     world.approve_merge(&job).await;
-    world
-        .until(MINUTE * 5, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "merged").await;
     world.finish().await;
 }
 
@@ -448,11 +412,7 @@ async fn silence_while_queued_has_its_own_window() {
     assert_eq!(world.events(&job).await, ["stuck/stuck"]);
     world.pass(MINUTE * 56).await;
     assert_eq!(world.events(&job).await.len(), 1);
-    world
-        .until(hour(3), "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(hour(3), &job, "merged").await;
     world.finish().await;
 }
 
@@ -468,11 +428,7 @@ async fn words_to_a_session_that_is_still_queued_arrive_once_it_works() {
     slow.queued_for = MINUTE * 6;
     let world = world_of(scenario(vec![slow])).await;
     let job = world.submit("queue").await;
-    world
-        .until(MINUTE, "a session", async |world| {
-            world.state(&job).await == "working"
-        })
-        .await;
+    world.until_is(MINUTE, &job, "working").await;
     world
         .say(&job, "Mind the tests", "hint")
         .await
@@ -482,11 +438,7 @@ async fn words_to_a_session_that_is_still_queued_arrive_once_it_works() {
             world.sandbox.counters().messages == 1
         })
         .await;
-    world
-        .until(MINUTE * 30, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 30, &job, "merged").await;
     assert_eq!(world.session(&job).await.messages, ["Mind the tests"]);
     world.finish().await;
 }
@@ -496,11 +448,7 @@ async fn activities_count_as_progress() {
     let steps = from_work((0..10).map(|_| progress(MINUTE * 15, "Working")).collect());
     let world = world_of(scenario(vec![story("slow", steps)])).await;
     let job = world.submit("slow").await;
-    world
-        .until(hour(4), "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(hour(4), &job, "merged").await;
     assert_eq!(world.events(&job).await, ["completed/completed"]);
     world.finish().await;
 }
@@ -522,11 +470,7 @@ async fn unknown_states_and_activities_are_kept_and_change_nothing() {
     ]);
     let world = world_of(scenario(vec![story("strange", steps)])).await;
     let job = world.submit("strange").await;
-    world
-        .until(MINUTE * 15, "merged", async |world| {
-            world.state(&job).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 15, &job, "merged").await;
     assert_eq!(world.events(&job).await, ["completed/completed"]);
     world.finish().await;
 }

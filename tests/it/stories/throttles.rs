@@ -152,11 +152,7 @@ async fn one_session_that_cannot_be_read_does_not_hold_up_the_others() {
     };
     let world = World::with(quick).await;
     let bad = world.submit("the bad one").await;
-    world
-        .until(MINUTE, "a session", async |world| {
-            world.state(&bad).await == "working"
-        })
-        .await;
+    world.until_is(MINUTE, &bad, "working").await;
     let session = world.session(&bad).await.id;
     let broken = FaultKind::Status {
         code: 500,
@@ -168,18 +164,10 @@ async fn one_session_that_cannot_be_read_does_not_hold_up_the_others() {
         .faults()
         .add(Fault::new(Service::Jules, &format!("/sessions/{session}"), broken).on("GET"));
     let good = world.submit("a good one").await;
-    world
-        .until(MINUTE * 10, "merged", async |world| {
-            world.state(&good).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 10, &good, "merged").await;
     assert_eq!(world.events(&good).await, ["completed/completed"]);
     world.sandbox.faults().clear();
-    world
-        .until(MINUTE * 10, "merged as well", async |world| {
-            world.state(&bad).await == "merged"
-        })
-        .await;
+    world.until_is(MINUTE * 10, &bad, "merged").await;
     world.finish().await;
 }
 

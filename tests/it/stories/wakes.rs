@@ -370,11 +370,7 @@ async fn the_events_of_a_job_are_numbered_in_their_order() {
     })
     .await;
     let (asks, other) = (world.submit("ask").await, world.submit("Add a test").await);
-    world
-        .until(MINUTE * 5, "a question", async |world| {
-            world.state(&asks).await == "asking"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &asks, "asking").await;
     world
         .say(&asks, "PostgreSQL", "answer")
         .await

@@ -149,11 +149,7 @@ async fn what_is_left_is_kept_for_a_merge_that_is_near() {
         "{status:?}"
     );
     assert!(usage.not_modified < usage.requests && usage.requests <= asked.github_calls);
-    world
-        .until(hour(1), "merged after the reset", async |world| {
-            world.state(&far).await == "merged"
-        })
-        .await;
+    world.until_is(hour(1), &far, "merged").await;
     world.finish().await;
 }
 

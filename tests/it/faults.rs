@@ -342,11 +342,7 @@ async fn finishes_twice(world: &World) {
 async fn the_same_words_said_twice_on_purpose_are_said_twice_whatever_is_lost() {
     let world = world_of(Scenario::default(), people()).await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 5, "in review", async |world| {
-            world.state(&job).await == "in-review"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "in-review").await;
     world.say(&job, "Go on", "first").await.expect("an order");
     world.pass(SECOND * 20).await;
     cut(
@@ -377,11 +373,7 @@ async fn an_approval_whose_answer_is_lost_is_given_once() {
         source.policy.plan_approval = PlanApproval::Agent;
         let world = world_of(Scenario::default(), source).await;
         let job = world.submit("Add a test").await;
-        world
-            .until(MINUTE * 3, "a plan", async |world| {
-                world.state(&job).await == "plan-waits"
-            })
-            .await;
+        world.until_is(MINUTE * 3, &job, "plan-waits").await;
         cut(&world, &kind, (Service::Jules, "POST", ":approvePlan"));
         world
             .backend
@@ -514,11 +506,7 @@ async fn comments_and_labels_survive_lost_answers() {
     for kind in CUTS {
         let world = world_of(Scenario::default(), people()).await;
         let job = world.submit("Add a test").await;
-        world
-            .until(MINUTE * 5, "in review", async |world| {
-                world.state(&job).await == "in-review"
-            })
-            .await;
+        world.until_is(MINUTE * 5, &job, "in-review").await;
         world.pass(MINUTE).await;
         let pull: domain::ids::PullRef = format!("{REPO}#1").parse().expect("a pull request");
         cut(&world, &kind, (Service::GitHub, "POST", "/comments"));
@@ -615,11 +603,7 @@ async fn github_down_for_an_hour_costs_an_hour_and_nothing_else() {
 async fn github_down_while_a_merge_is_due_costs_no_merge() {
     let world = world_of(Scenario::default(), on_green()).await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 5, "in review", async |world| {
-            world.state(&job).await == "in-review"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "in-review").await;
     world
         .sandbox
         .faults()
@@ -635,11 +619,7 @@ async fn github_down_while_a_merge_is_due_costs_no_merge() {
 async fn a_github_credential_that_dies_is_waited_for() {
     let world = world_of(Scenario::default(), on_green()).await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 5, "in review", async |world| {
-            world.state(&job).await == "in-review"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "in-review").await;
     world
         .sandbox
         .github()

@@ -262,11 +262,7 @@ async fn one_webhook_a_hundred_times_is_a_reading_or_two() {
         .say(&job, "PostgreSQL", "answer")
         .await
         .expect("an answer");
-    world
-        .until(MINUTE * 5, "in review", async |world| {
-            world.state(&job).await == "in-review"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "in-review").await;
     world.pass(MINUTE / 2).await;
     let opened = world
         .sandbox

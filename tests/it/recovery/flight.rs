@@ -129,11 +129,7 @@ async fn a_record_of_a_newer_version_is_refused_and_not_written() {
     world.pass(MINUTE * 5).await;
     assert_eq!(records.get(&key).await.expect("a store"), before);
     // No other job is held up by it.
-    world
-        .until(hour(1), "the others go on", async |world| {
-            world.all_merged(std::slice::from_ref(&jobs.merging)).await
-        })
-        .await;
+    world.until_is(hour(1), &jobs.merging, "merged").await;
     assert_eq!(records.get(&key).await.expect("a store"), before);
 }
 

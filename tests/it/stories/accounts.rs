@@ -163,11 +163,7 @@ async fn each_account_has_its_own_slots() {
         1,
         "{accounts:?}"
     );
-    world
-        .until(MINUTE * 20, "all merged", async |world| {
-            world.all_merged(&jobs).await
-        })
-        .await;
+    world.until_merged(MINUTE * 20, &jobs).await;
     assert_eq!(
         (
             world.sandbox.counters().creates,

@@ -92,11 +92,7 @@ async fn a_pull_request_that_is_reopened_goes_on() {
     })
     .await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 5, "in review", async |world| {
-            world.state(&job).await == "in-review"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "in-review").await;
     let github = world.sandbox.github();
     github.close(world.clock.now(), REPO, 1);
     world.pass(MINUTE * 5).await;

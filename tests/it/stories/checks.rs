@@ -36,11 +36,7 @@ fn never() -> CiSetup {
 /// Waits, gives this cause in words, announces it once, and never merges.
 async fn never_starts(scenario: Scenario, words: &str) -> World {
     let (world, job) = world_of(scenario).await;
-    world
-        .until(MINUTE * 5, "in review", async |world| {
-            world.state(&job).await == "in-review"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "in-review").await;
     world.pass(MINUTE * 3).await;
     assert!(
         world.gives(&job, "no_checks_yet").await,
@@ -127,11 +123,7 @@ async fn checks_that_start_after_all_are_waited_for_and_merged() {
 #[tokio::test]
 async fn a_check_that_wants_an_action() {
     let (world, job) = world_of(with_ci(never())).await;
-    world
-        .until(MINUTE * 5, "in review", async |world| {
-            world.state(&job).await == "in-review"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "in-review").await;
     let head = world.pull(1).head_sha;
     let now = world.clock.now();
     world.sandbox.github().set_check(
@@ -213,11 +205,7 @@ async fn every_page_of_checks_is_read() {
         .collect();
     checks.push(CheckSetup::new("zz-last", Outcome::Failure));
     let (world, job) = world_of(with_ci(ci(checks))).await;
-    world
-        .until(MINUTE * 5, "in review", async |world| {
-            world.state(&job).await == "in-review"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "in-review").await;
     world.pass(MINUTE * 3).await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     assert!(
@@ -237,11 +225,7 @@ async fn mergeable_null_is_waited_for() {
         ..Scenario::default()
     })
     .await;
-    world
-        .until(MINUTE * 3, "in review", async |world| {
-            world.state(&job).await == "in-review"
-        })
-        .await;
+    world.until_is(MINUTE * 3, &job, "in-review").await;
     world.pass(MINUTE * 2).await;
     assert!(
         world.gives(&job, "mergeable_unknown").await,
@@ -430,11 +414,7 @@ async fn jules_own_fix_needs_no_message() {
 #[tokio::test]
 async fn a_conflict_goes_to_the_session() {
     let (world, job) = world_of(Scenario::default()).await;
-    world
-        .until(MINUTE * 5, "in review", async |world| {
-            world.state(&job).await == "in-review"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "in-review").await;
     let now = world.clock.now();
     world.sandbox.github().set_conflict(now, REPO, 1, true);
     world

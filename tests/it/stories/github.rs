@@ -20,11 +20,7 @@ async fn in_review(webhooks: bool) -> (World, JobId) {
     })
     .await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 10, "in review", async |world| {
-            world.state(&job).await == "in-review"
-        })
-        .await;
+    world.until_is(MINUTE * 10, &job, "in-review").await;
     (world, job)
 }
 

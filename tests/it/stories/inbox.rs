@@ -193,9 +193,7 @@ async fn what_does_not_get_through_is_left_in_the_inbox() {
         .await;
     let other = world.submit("Add another test").await;
     world
-        .until(hour(1), "merged", async |world| {
-            world.all_merged(&[first.clone(), other.clone()]).await
-        })
+        .until_merged(hour(1), &[first.clone(), other.clone()])
         .await;
     assert_eq!(world.wakes().len(), 1, "whoever is gone is not asked again");
     let told = empty(&world).await;
@@ -208,11 +206,7 @@ async fn what_does_not_get_through_is_left_in_the_inbox() {
 async fn what_nobody_takes_is_given_up_where_a_person_sees_it_and_costs_nothing_before() {
     let world = going(&[Channel::Inbox], 500, Vec::new()).await;
     let job = world.submit("Add a test").await;
-    world
-        .until(hour(1), "merged", async |world| {
-            world.all_merged(std::slice::from_ref(&job)).await
-        })
-        .await;
+    world.until_is(hour(1), &job, "merged").await;
     world.pass(hour(1)).await;
     let of_wakes = |world: &World| {
         let written = world.ledger.written();

@@ -22,11 +22,7 @@ async fn green_world() -> (World, JobId) {
 }
 
 async fn in_review(world: &World, job: &JobId) {
-    world
-        .until(MINUTE * 5, "in review", async |world| {
-            world.state(job).await == "in-review"
-        })
-        .await;
+    world.until_is(MINUTE * 5, job, "in-review").await;
 }
 
 async fn merges(world: &World, job: &JobId) {
@@ -408,11 +404,7 @@ async fn merges_of_one_base_go_one_after_the_other_and_each_is_proved() {
     for n in 0..5 {
         jobs.push(world.submit(&format!("Job {n}")).await);
     }
-    world
-        .until(MINUTE * 30, "all merged", async |world| {
-            world.all_merged(&jobs).await
-        })
-        .await;
+    world.until_merged(MINUTE * 30, &jobs).await;
     world.pass(MINUTE).await;
     let it = world.sandbox.counters();
     assert_eq!((it.merges, it.merge_calls, it.branch_deletes), (5, 5, 5));

@@ -56,9 +56,7 @@ async fn a_pause_of_everything_stops_every_write_and_resuming_goes_on() {
     world.pass(SECOND * 2).await;
     assert!(writes(&world) >= before + 2, "a session and an answer");
     world
-        .until(MINUTE * 20, "merged", async |world| {
-            world.all_merged(&[queued.clone(), asks.clone()]).await
-        })
+        .until_merged(MINUTE * 20, &[queued.clone(), asks.clone()])
         .await;
     assert_eq!(world.sandbox.counters().messages, 1);
     world.finish().await;
@@ -72,11 +70,7 @@ async fn a_pause_before_the_merge_stops_the_merge() {
     })
     .await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 5, "in review", async |world| {
-            world.state(&job).await == "in-review"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "in-review").await;
     world.pause(true).await;
     let before = writes(&world);
     world.pass(hour(2)).await;

@@ -132,11 +132,7 @@ async fn a_job_that_wants_its_plan_seen_waits_for_its_agent_though_its_source_do
         ..Terms::default()
     };
     let job = world.submit_under("Add a test", terms).await;
-    world
-        .until(MINUTE * 2, "a plan", async |world| {
-            world.state(&job).await == "plan-waits"
-        })
-        .await;
+    world.until_is(MINUTE * 2, &job, "plan-waits").await;
     world.pass(MINUTE * 5).await;
     assert_eq!(world.wake_names(), ["question/plan_approval"]);
     assert_eq!(world.sandbox.counters().approve_calls, 0);

@@ -125,11 +125,7 @@ async fn an_idle_gaffer_asks_every_quarter_of_an_hour_and_writes_one_row() {
     })
     .await;
     let jobs = [world.submit("one").await, world.submit("two").await];
-    world
-        .until(MINUTE * 10, "merged", async |world| {
-            world.all_merged(&jobs).await
-        })
-        .await;
+    world.until_merged(MINUTE * 10, &jobs).await;
     world.pass(MINUTE * 5).await;
     let (before, book) = (world.sandbox.counters(), world.ledger.written().len());
     world.pass(tests::world::hour(1)).await;
@@ -156,11 +152,7 @@ async fn an_open_pull_request_that_nobody_merges_is_no_news() {
     })
     .await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 5, "in review", async |world| {
-            world.state(&job).await == "in-review"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "in-review").await;
     // Its row was due where silence would have been announced, and is moved there.
     world.pass(tests::world::hour(2)).await;
     let (version, writes) = (

@@ -98,11 +98,7 @@ async fn a_list_that_still_shows_whoever_is_done_keeps_nobody_waiting() {
         })
         .await;
     let both = [first, second];
-    world
-        .until(MINUTE * 30, "merged", async |world| {
-            world.all_merged(&both).await
-        })
-        .await;
+    world.until_merged(MINUTE * 30, &both).await;
     world.finish().await;
 }
 
@@ -146,11 +142,7 @@ async fn started_after(wait: SignedDuration) -> Vec<String> {
         .say(&first, "PostgreSQL", "answer")
         .await
         .expect("said");
-    world
-        .until(MINUTE * 30, "all merged", async |world| {
-            world.all_merged(&jobs).await
-        })
-        .await;
+    world.until_merged(MINUTE * 30, &jobs).await;
     let sessions = world.sandbox.jules().sessions();
     let words = sessions
         .iter()
@@ -232,11 +224,7 @@ async fn creates_keep_a_distance_so_that_bursts_lose_nothing() {
     for n in 0..10 {
         jobs.push(world.submit(&format!("Job {n}")).await);
     }
-    world
-        .until(MINUTE * 30, "all merged", async |world| {
-            world.all_merged(&jobs).await
-        })
-        .await;
+    world.until_merged(MINUTE * 30, &jobs).await;
     assert_eq!(
         (
             world.sandbox.counters().creates,
@@ -262,11 +250,7 @@ async fn a_lower_limit_is_kept(refusal: QuotaRefusal, calls: u64) {
         world.submit("two").await,
         world.submit("three").await,
     ];
-    world
-        .until(hour(6), "all merged", async |world| {
-            world.all_merged(&jobs).await
-        })
-        .await;
+    world.until_merged(hour(6), &jobs).await;
     assert_eq!(world.sandbox.counters().creates, 3);
     assert_eq!(world.sandbox.counters().create_calls, calls);
     for job in &jobs {

@@ -74,11 +74,7 @@ async fn a_conversation_is_read_from_where_the_reader_stands() {
     );
 
     world.say(&job, "PostgreSQL", "answer").await.expect("said");
-    world
-        .until(MINUTE * 5, "merged", async |world| {
-            world.all_merged(std::slice::from_ref(&job)).await
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "merged").await;
     let second = messages(&world, &job, &after).await;
     assert_eq!(messages_of(&second), [(Role::User, "PostgreSQL")]);
     let again = messages(&world, &job, &after).await;
@@ -179,11 +175,7 @@ async fn a_long_patch_is_kept_in_pieces_and_read_to_its_end() {
     })
     .await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 10, "merged", async |world| {
-            world.all_merged(std::slice::from_ref(&job)).await
-        })
-        .await;
+    world.until_is(MINUTE * 10, &job, "merged").await;
     let asked = world.backend.fresh_artifacts(&job, WITHIN);
     let first = Box::pin(read(&world, asked)).await;
     assert!(first.patch_bytes as usize >= LONG && !first.patch_cut);

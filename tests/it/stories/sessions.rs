@@ -42,11 +42,7 @@ async fn a_fresh_session_that_is_not_visible_yet_is_no_trouble() {
     })
     .await;
     let jobs = [world.submit("one").await, world.submit("two").await];
-    world
-        .until(MINUTE * 15, "merged", async |world| {
-            world.all_merged(&jobs).await
-        })
-        .await;
+    world.until_merged(MINUTE * 15, &jobs).await;
     assert!(
         world
             .sandbox
@@ -80,11 +76,7 @@ async fn a_list_that_lags_is_filled_up_with_single_reads() {
         world.submit("two").await,
         world.submit("three").await,
     ];
-    world
-        .until(MINUTE * 15, "merged", async |world| {
-            world.all_merged(&jobs).await
-        })
-        .await;
+    world.until_merged(MINUTE * 15, &jobs).await;
     assert_eq!(world.sandbox.counters().creates, 3);
     world.finish().await;
 }
@@ -335,11 +327,7 @@ async fn a_finished_session_that_a_message_wakes_finishes_twice() {
     };
     let world = World::with(setup).await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 5, "in review", async |world| {
-            world.state(&job).await == "in-review"
-        })
-        .await;
+    world.until_is(MINUTE * 5, &job, "in-review").await;
     world.pass(MINUTE * 5).await;
     let first = world.pull(1).head_sha;
     world
@@ -502,11 +490,7 @@ async fn heavy_lists_are_left_for_single_reads() {
     world.pass(MINUTE * 8).await;
     let lists = world.requests(Service::Jules, "GET", "/sessions?").len() - listed;
     assert!(lists <= 1, "{lists} heavy lists in eight minutes");
-    world
-        .until(MINUTE * 30, "merged", async |world| {
-            world.all_merged(&slow).await
-        })
-        .await;
+    world.until_merged(MINUTE * 30, &slow).await;
     world.finish().await;
 }
 

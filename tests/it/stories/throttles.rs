@@ -192,11 +192,7 @@ async fn a_listing_that_breaks_does_not_stop_single_reads() {
         world.submit("two").await,
         world.submit("three").await,
     ];
-    world
-        .until(MINUTE * 20, "merged", async |world| {
-            world.all_merged(&jobs).await
-        })
-        .await;
+    world.until_merged(MINUTE * 20, &jobs).await;
     assert_eq!(world.sandbox.counters().creates, 3);
     world.finish().await;
 }

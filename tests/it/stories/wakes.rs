@@ -376,9 +376,7 @@ async fn the_events_of_a_job_are_numbered_in_their_order() {
         .await
         .expect("said");
     world
-        .until(MINUTE * 20, "merged", async |world| {
-            world.all_merged(&[asks.clone(), other.clone()]).await
-        })
+        .until_merged(MINUTE * 20, &[asks.clone(), other.clone()])
         .await;
     for (job, count) in [(&asks, 2), (&other, 1)] {
         let events = world.backend.store.events(job).await.expect("a store");

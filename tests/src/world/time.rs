@@ -76,6 +76,12 @@ impl World {
         Box::pin(self.until(within, state, is_so)).await;
     }
 
+    /// Lets time pass until all of these jobs are merged; panics after `within`.
+    pub async fn until_merged(&self, within: SignedDuration, jobs: &[JobId]) {
+        let is_so = async |world: &Self| world.all_merged(jobs).await;
+        Box::pin(self.until(within, "all merged", is_so)).await;
+    }
+
     /// The time of the next check: the next second. Each check on AWS costs several calls, so there it is when
     /// something happens.
     async fn next_look(&self) -> Timestamp {

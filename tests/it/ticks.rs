@@ -289,8 +289,7 @@ async fn quiet() -> World {
     })
     .await;
     let job = world.submit("stall").await;
-    let works = async |world: &World| world.state(&job).await == "working";
-    world.until(MINUTE * 5, "working", works).await;
+    world.until_is(MINUTE * 5, &job, "working").await;
     world.pass(MINUTE).await;
     world
 }

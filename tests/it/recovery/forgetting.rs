@@ -21,11 +21,9 @@ async fn told_world() -> World {
     })
     .await;
     let job = world.submit("ask me").await;
-    let asks = async |world: &World| world.state(&job).await == "asking";
-    world.until(MINUTE * 5, "a question", asks).await;
+    world.until_is(MINUTE * 5, &job, "asking").await;
     world.say(&job, "SQLite", "an answer").await.expect("said");
-    let merged = async |world: &World| world.state(&job).await == "merged";
-    world.until(MINUTE * 20, "merged", merged).await;
+    world.until_is(MINUTE * 20, &job, "merged").await;
     world.pass(MINUTE).await;
     for wake in world.wakes() {
         world.acknowledge(&wake).await;

@@ -42,8 +42,7 @@ async fn world_of(scenario: Scenario) -> World {
 
 async fn merges(world: &World) {
     let job = world.submit("Add a test").await;
-    let merged = async |world: &World| world.state(&job).await == "merged";
-    world.until(MINUTE * 20, "merged", merged).await;
+    world.until_is(MINUTE * 20, &job, "merged").await;
     world.pass(MINUTE).await;
     world.finish().await;
 }
@@ -99,8 +98,7 @@ async fn a_push_that_is_told_of_another_head_than_there_is_puts_nothing_off() {
     let status = postman.post("pull_request", "old", old.to_string()).await;
     world.pass(SECOND * 5).await;
     assert_eq!((status, reads(&world)), (202, before + 1));
-    let merged = async |world: &World| world.state(&job).await == "merged";
-    world.until(MINUTE * 6, "merged", merged).await;
+    world.until_is(MINUTE * 6, &job, "merged").await;
     world.finish().await;
 }
 

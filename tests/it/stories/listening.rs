@@ -80,8 +80,7 @@ async fn a_session_that_may_have_heard_of_its_checks_is_listened_to_before_its_f
     assert_ne!(head(&world), red, "the fix was not pushed");
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     world.sandbox.faults().clear();
-    let merged = async |world: &World| world.state(&job).await == "merged";
-    world.until(MINUTE * 30, "merged", merged).await;
+    world.until_is(MINUTE * 30, &job, "merged").await;
     assert_eq!(
         world.events(&job).await,
         ["completed/completed", "completed/completed"]

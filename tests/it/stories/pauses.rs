@@ -168,8 +168,7 @@ async fn a_create_that_was_held_is_made_at_once_when_work_resumes() {
 async fn what_waits_while_work_is_paused_waits_for_a_person() {
     let world = asking_world().await;
     let asks = world.submit("ask me").await;
-    let is_asking = async |world: &World| world.state(&asks).await == "asking";
-    world.until(MINUTE * 3, "a question", is_asking).await;
+    world.until_is(MINUTE * 3, &asks, "asking").await;
     let waits = async |job: &domain::ids::JobId| {
         let found = world.backend.must_job(job).await.expect("a job").value;
         world

@@ -21,8 +21,7 @@ async fn asks_after(time: SignedDuration) -> (World, JobId) {
     })
     .await;
     let job = world.submit("ask").await;
-    let works = async |world: &World| world.state(&job).await == "working";
-    world.until(MINUTE, "a session", works).await;
+    world.until_is(MINUTE, &job, "working").await;
     (world, job)
 }
 
@@ -113,8 +112,7 @@ async fn what_is_pushed_is_polled_ten_times_less_often_and_nothing_is_missed() {
 
     // Pushed again, the question comes without a push: the polls that are left find it.
     push(&world, &job, "IN_PROGRESS").await;
-    let asks = async |world: &World| world.state(&job).await == "asking";
-    world.until(MINUTE * 15, "a question", asks).await;
+    world.until_is(MINUTE * 15, &job, "asking").await;
     assert_eq!(
         world.events(&job).await.last().map(String::as_str),
         Some("question/question")

@@ -78,8 +78,7 @@ async fn an_hour_without_a_door(world: &World) -> Vec<JobId> {
 async fn an_hour_without_a_door_is_made_up_for() {
     let world = listening(on_news(), WebhookFaults::default()).await;
     let jobs = an_hour_without_a_door(&world).await;
-    let merged = async |world: &World| world.all_merged(&jobs).await;
-    world.until(MINUTE * 45, "merged", merged).await;
+    world.until_merged(MINUTE * 45, &jobs).await;
     assert_eq!(world.sandbox.counters().merges, 3);
     let asked = asked(&world);
     assert!(!asked.is_empty() && asked.values().all(|asks| *asks <= 3));
@@ -102,8 +101,7 @@ async fn what_never_arrived_is_sent_again_and_merged() {
     };
     let world = listening(on_news(), lost).await;
     let job = world.submit("Add a test").await;
-    let merged = async |world: &World| world.state(&job).await == "merged";
-    world.until(hour(1), "merged", merged).await;
+    world.until_is(hour(1), &job, "merged").await;
     assert!(asked(&world).values().all(|asks| *asks == 1));
     world.finish().await;
 }
@@ -145,8 +143,7 @@ async fn a_process_that_dies_around_asking_asks_no_more_than_it_may() {
         let world = listening(on_news(), lost()).await;
         world.fate.kill_at(act, moment);
         let job = world.submit("Add a test").await;
-        let merged = async |world: &World| world.state(&job).await == "merged";
-        world.until(hour(3), "merged", merged).await;
+        world.until_is(hour(3), &job, "merged").await;
         assert_eq!(world.deaths(), 1, "{moment:?}");
         let asked = asked(&world);
         assert!(asked.values().all(|asks| *asks <= 3), "{asked:?}");
@@ -194,12 +191,10 @@ async fn nothing_is_asked_for_while_everything_is_paused() {
     };
     let world = listening(on_news(), lost).await;
     let job = world.submit("Add a test").await;
-    let reviewed = async |world: &World| world.state(&job).await == "in-review";
-    world.until(MINUTE * 5, "in review", reviewed).await;
+    world.until_is(MINUTE * 5, &job, "in-review").await;
     world.pause(true).await;
     world.pass(MINUTE * 30).await;
     assert_eq!(asks(&world), 0);
     world.pause(false).await;
-    let merged = async |world: &World| world.state(&job).await == "merged";
-    world.until(hour(1), "merged", merged).await;
+    world.until_is(hour(1), &job, "merged").await;
 }

@@ -213,8 +213,7 @@ async fn a_wait_that_jules_asks_for_holds_for_all_jobs_of_the_account() {
     world.pass(SECOND * 100).await;
     let calls = world.requests(Service::Jules, "POST", "/sessions").len();
     assert_eq!((calls, world.gives(&jobs[1], "throttled").await), (1, true));
-    let merged = async |world: &World| world.all_merged(&jobs).await;
-    world.until(MINUTE * 20, "all merged", merged).await;
+    world.until_merged(MINUTE * 20, &jobs).await;
     assert_eq!(world.sandbox.counters().creates, 3);
     world.pass(MINUTE).await;
     world.finish().await;

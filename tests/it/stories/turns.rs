@@ -57,8 +57,7 @@ async fn merged(world: &World, jobs: &[JobId]) -> SignedDuration {
     let first = async |world: &World| world.sandbox.counters().merges > 0;
     world.until(MINUTE * 10, "a merge", first).await;
     let began = world.clock.now();
-    let all = async |world: &World| world.all_merged(jobs).await;
-    world.until(MINUTE * 10, "all merged", all).await;
+    world.until_merged(MINUTE * 10, jobs).await;
     world.clock.now().duration_since(began)
 }
 
@@ -165,8 +164,7 @@ async fn who_waits_for_a_turn_stays_unread_when_settings_change() {
     world.put_source(&changed).await;
     world.pass(SECOND * 5).await;
     assert_eq!(readings(), before);
-    let all = async |world: &World| world.all_merged(&jobs).await;
-    world.until(MINUTE * 10, "all merged", all).await;
+    world.until_merged(MINUTE * 10, &jobs).await;
     world.pass(MINUTE).await;
     world.finish().await;
 }

@@ -31,8 +31,7 @@ async fn after_a_merge() -> World {
 }
 
 async fn merged(world: &World, job: &JobId) {
-    let merged = async |world: &World| world.state(job).await == "merged";
-    world.until(MINUTE * 10, "merged", merged).await;
+    world.until_is(MINUTE * 10, job, "merged").await;
 }
 
 /// How often the list of protected branches was asked for.

@@ -266,8 +266,7 @@ async fn collected(world: &World) -> (u64, Run) {
     let number = open_issue(world, "Add a test", "");
     until(world, number, "plan/pending").await;
     let job = world.submit("Look around").await;
-    let planned = async |world: &World| world.state(&job).await == "plan-waits";
-    Box::pin(world.until(hour(1), "a plan", planned)).await;
+    world.until_is(hour(1), &job, "plan-waits").await;
     let approved = world.backend.approve_plan(&world.named(&job), None).await;
     approved.expect("an approval");
     world.pass(MINUTE).await;

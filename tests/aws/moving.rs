@@ -1,15 +1,10 @@
 //! A laptop's state moves to AWS in the middle of a story, and back.
 
-use tests::world::{MINUTE, Setup, World, asking, hour, on_green, scenario};
+use tests::world::{MINUTE, World, asking, hour, scenario};
 
 #[tokio::test]
 async fn a_story_half_told_on_sqlite_is_finished_by_the_functions_and_goes_home() {
-    let mut world = World::with(Setup {
-        scenario: scenario(vec![asking("ask me", "Which database?")]),
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let mut world = World::on_green(scenario(vec![asking("ask me", "Which database?")])).await;
     let job = world.submit("ask me").await;
     world.until_is(MINUTE * 30, &job, "asking").await;
     // The answer is decided but not sent when the state moves.

@@ -10,18 +10,8 @@ use engine::jobs::adoption::{Adopted, Adoption};
 use engine::keys;
 use sandbox::{Fault, FaultKind, Foreign, ForeignSession, Lags, Scenario, Service};
 use tests::world::{
-    MINUTE, REPO, SECOND, Setup, World, asking, green_checks, on_green, progress, scenario, story,
-    with_ci,
+    MINUTE, REPO, SECOND, World, asking, green_checks, progress, scenario, story, with_ci,
 };
-
-async fn world_of(scenario: Scenario) -> World {
-    World::with(Setup {
-        scenario,
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await
-}
 
 #[tokio::test]
 async fn the_pull_request_of_an_attempt_that_was_called_off_is_not_merged() {
@@ -31,7 +21,7 @@ async fn the_pull_request_of_an_attempt_that_was_called_off_is_not_merged() {
         checks,
         ..Default::default()
     };
-    let world = world_of(with_ci(ci)).await;
+    let world = World::on_green(with_ci(ci)).await;
     let job = world.submit("Add a test").await;
     world
         .until(MINUTE * 5, "a judged pull request", async |world| {
@@ -58,7 +48,7 @@ async fn the_pull_request_of_an_attempt_that_was_called_off_is_not_merged() {
 
 #[tokio::test]
 async fn an_order_that_fails_for_good_is_told() {
-    let world = world_of(scenario(vec![asking("ask me", "Which database?")])).await;
+    let world = World::on_green(scenario(vec![asking("ask me", "Which database?")])).await;
     let job = world.submit("ask me").await;
     world.until_is(MINUTE * 5, &job, "asking").await;
     let refused = FaultKind::Status {
@@ -91,7 +81,7 @@ async fn an_order_that_fails_for_good_is_told() {
 /// Nothing is sent by an order that is tried no more, so it answers nothing.
 #[tokio::test]
 async fn an_answer_that_is_tried_no_more_leaves_its_question_open() {
-    let world = world_of(scenario(vec![asking("ask me", "Which database?")])).await;
+    let world = World::on_green(scenario(vec![asking("ask me", "Which database?")])).await;
     let job = world.submit("ask me").await;
     world.until_is(MINUTE * 5, &job, "asking").await;
     let refused = FaultKind::Status {
@@ -118,7 +108,7 @@ async fn an_answer_that_is_tried_no_more_leaves_its_question_open() {
 
 #[tokio::test]
 async fn a_create_that_was_called_off_before_it_began_leaves_the_next_attempt_alone() {
-    let world = world_of(Scenario::default()).await;
+    let world = World::on_green(Scenario::default()).await;
     world.pause(true).await;
     let job = world.submit("Add a test").await;
     world.pass(SECOND * 30).await;
@@ -146,7 +136,7 @@ async fn made_unheard(hidden: jiff::SignedDuration) -> (World, JobId) {
         },
         ..scenario(vec![story("slow", steps.into())])
     };
-    let world = world_of(played).await;
+    let world = World::on_green(played).await;
     let cut = Fault::new(Service::Jules, "/sessions", FaultKind::CutAfterEffect);
     world.sandbox.faults().add(cut.on("POST").next(1));
     let job = world.submit("slow").await;
@@ -305,7 +295,7 @@ async fn an_adoption_whose_first_try_got_nowhere_is_decided_again() {
         steps: vec![progress(MINUTE, "Working")],
         ..ForeignSession::default()
     };
-    let world = world_of(Scenario {
+    let world = World::on_green(Scenario {
         foreign: vec![Foreign::Session(theirs)],
         ..scenario(Vec::new())
     })
@@ -346,7 +336,7 @@ async fn a_session_at_work_is_adopted_only_by_whom_that_suits() {
         steps: vec![progress(MINUTE, "Working")],
         ..ForeignSession::default()
     };
-    let world = world_of(Scenario {
+    let world = World::on_green(Scenario {
         foreign: vec![Foreign::Session(theirs)],
         ..scenario(Vec::new())
     })
@@ -383,7 +373,7 @@ async fn jobs(world: &World) -> Vec<JobId> {
 
 #[tokio::test]
 async fn a_session_whose_making_was_not_told_is_its_jobs_however_often_it_is_adopted() {
-    let world = world_of(scenario(Vec::new())).await;
+    let world = World::on_green(scenario(Vec::new())).await;
     let cut = Fault::new(Service::Jules, "/sessions", FaultKind::CutAfterEffect);
     world.sandbox.faults().add(cut.on("POST").next(1));
     let job = world.submit("Add a test").await;

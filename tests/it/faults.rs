@@ -9,7 +9,7 @@ use sandbox::github::{CheckSetup, CiSetup, Outcome, RequiredCheck};
 use sandbox::story::Step;
 use sandbox::{Fault, FaultKind, Lags, Scenario, Service};
 use tests::world::{
-    MINUTE, Moment, REPO, SECOND, Setup, World, asking, ci, green_checks, hour, on_green, progress,
+    MINUTE, Moment, REPO, SECOND, World, asking, ci, green_checks, hour, on_green, progress,
     scenario, story, with_ci,
 };
 
@@ -20,15 +20,6 @@ fn cut(world: &World, kind: &FaultKind, (service, method, path): (Service, &str,
         .sandbox
         .faults()
         .add(Fault::new(service, path, kind.clone()).on(method).next(1));
-}
-
-async fn world_of(scenario: Scenario, source: Source) -> World {
-    World::with(Setup {
-        scenario,
-        source,
-        ..Setup::default()
-    })
-    .await
 }
 
 async fn merged(world: &World, job: &JobId) {
@@ -58,7 +49,7 @@ async fn a_create_whose_answer_is_lost_makes_one_session() {
         FaultKind::TruncatedPage,
     ];
     for kind in lost {
-        let world = world_of(Scenario::default(), on_green()).await;
+        let world = World::on_green(Scenario::default()).await;
         cut(&world, &kind, (Service::Jules, "POST", "/sessions"));
         let job = world.submit("Add a test").await;
         merged(&world, &job).await;
@@ -83,7 +74,7 @@ async fn one_reading_that_lags_is_no_proof_that_nothing_happened() {
         lags,
         ..scenario(vec![asking("ask me", "Which database?")])
     };
-    let world = world_of(played, on_green()).await;
+    let world = World::on_green(played).await;
     let lost = &FaultKind::CutAfterEffect;
     cut(&world, lost, (Service::Jules, "POST", "/sessions"));
     let job = world.submit("ask me").await;
@@ -119,7 +110,7 @@ async fn a_twin_that_a_lagging_list_allowed_is_put_away() {
             },
             ..scenario(vec![slow])
         };
-        let world = world_of(played, on_green()).await;
+        let world = World::on_green(played).await;
         for _ in 0..others {
             world.submit("slow").await;
         }
@@ -165,7 +156,7 @@ async fn a_twin_that_turns_up_when_its_job_has_ended_is_put_away() {
         },
         ..scenario(Vec::new())
     };
-    let world = world_of(played, on_green()).await;
+    let world = World::on_green(played).await;
     cut(
         &world,
         &FaultKind::CutAfterEffect,
@@ -200,7 +191,7 @@ async fn an_archive_of_a_twin_whose_answer_is_lost_is_settled() {
         },
         ..scenario(vec![slow])
     };
-    let world = world_of(played, on_green()).await;
+    let world = World::on_green(played).await;
     cut(
         &world,
         &FaultKind::CutAfterEffect,
@@ -234,11 +225,7 @@ async fn a_message_whose_answer_is_lost_is_said_once() {
         },
     ];
     for kind in CUTS.into_iter().chain(others) {
-        let world = world_of(
-            scenario(vec![asking("ask me", "Which database?")]),
-            on_green(),
-        )
-        .await;
+        let world = World::on_green(scenario(vec![asking("ask me", "Which database?")])).await;
         let job = world.submit("ask me").await;
         world.until_is(MINUTE * 3, &job, "asking").await;
         cut(&world, &kind, (Service::Jules, "POST", ":sendMessage"));
@@ -324,7 +311,7 @@ async fn quickly_repaired() -> World {
     source.timing.settle = SECOND * 30;
     source.timing.pull_poll = quick;
     source.timing.ci_repair_after = quick;
-    world_of(with_ci(ci(vec![check])), source).await
+    World::of(with_ci(ci(vec![check])), source).await
 }
 
 /// The session finishes, is asked to fix a check, and finishes again: both are announced before its job is over.
@@ -340,7 +327,7 @@ async fn finishes_twice(world: &World) {
 
 #[tokio::test]
 async fn the_same_words_said_twice_on_purpose_are_said_twice_whatever_is_lost() {
-    let world = world_of(Scenario::default(), people()).await;
+    let world = World::of(Scenario::default(), people()).await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 5, &job, "in-review").await;
     world.say(&job, "Go on", "first").await.expect("an order");
@@ -371,7 +358,7 @@ async fn an_approval_whose_answer_is_lost_is_given_once() {
     for kind in CUTS {
         let mut source = on_green();
         source.policy.plan_approval = PlanApproval::Agent;
-        let world = world_of(Scenario::default(), source).await;
+        let world = World::of(Scenario::default(), source).await;
         let job = world.submit("Add a test").await;
         world.until_is(MINUTE * 3, &job, "plan-waits").await;
         cut(&world, &kind, (Service::Jules, "POST", ":approvePlan"));
@@ -398,7 +385,7 @@ async fn a_merge_whose_answer_is_lost_is_settled_by_reading() {
         },
     ];
     for kind in CUTS.into_iter().chain(others) {
-        let world = world_of(Scenario::default(), on_green()).await;
+        let world = World::on_green(Scenario::default()).await;
         cut(&world, &kind, (Service::GitHub, "PUT", "/merge"));
         let job = world.submit("Add a test").await;
         merged(&world, &job).await;
@@ -416,7 +403,7 @@ async fn a_merge_whose_answer_is_lost_is_settled_by_reading() {
 #[tokio::test]
 async fn a_deleted_branch_and_an_archived_session_survive_lost_answers() {
     for kind in CUTS {
-        let world = world_of(Scenario::default(), on_green()).await;
+        let world = World::on_green(Scenario::default()).await;
         cut(&world, &kind, (Service::GitHub, "DELETE", "/git/refs"));
         cut(&world, &kind, (Service::Jules, "POST", ":archive"));
         let job = world.submit("Add a test").await;
@@ -454,13 +441,10 @@ async fn a_draft_marked_ready_and_a_branch_brought_up_to_date_survive_lost_answe
             on_base: false,
             again_on_ready: false,
         };
-        let world = world_of(
-            Scenario {
-                stories: vec![story("Add", steps)],
-                ..with_ci(strict)
-            },
-            on_green(),
-        )
+        let world = World::on_green(Scenario {
+            stories: vec![story("Add", steps)],
+            ..with_ci(strict)
+        })
         .await;
         cut(&world, &kind, (Service::GitHub, "POST", "/graphql"));
         cut(&world, &kind, (Service::GitHub, "PUT", "/update-branch"));
@@ -504,7 +488,7 @@ async fn intend(world: &World, action: Action) {
 #[tokio::test]
 async fn comments_and_labels_survive_lost_answers() {
     for kind in CUTS {
-        let world = world_of(Scenario::default(), people()).await;
+        let world = World::of(Scenario::default(), people()).await;
         let job = world.submit("Add a test").await;
         world.until_is(MINUTE * 5, &job, "in-review").await;
         world.pass(MINUTE).await;
@@ -551,7 +535,7 @@ async fn comments_and_labels_survive_lost_answers() {
 #[tokio::test]
 async fn a_wake_whose_answer_is_lost_comes_again_under_its_id() {
     for kind in CUTS {
-        let world = world_of(Scenario::default(), on_green()).await;
+        let world = World::on_green(Scenario::default()).await;
         cut(&world, &kind, (Service::Agent, "POST", ""));
         let job = world.submit("Add a test").await;
         merged(&world, &job).await;
@@ -572,7 +556,7 @@ async fn a_wake_whose_answer_is_lost_comes_again_under_its_id() {
 #[tokio::test]
 async fn github_down_for_an_hour_costs_an_hour_and_nothing_else() {
     for code in [500, 503, 429] {
-        let world = world_of(Scenario::default(), on_green()).await;
+        let world = World::on_green(Scenario::default()).await;
         let job = world.submit("Add a test").await;
         world
             .until(MINUTE, "a session", async |world| {
@@ -601,7 +585,7 @@ async fn github_down_for_an_hour_costs_an_hour_and_nothing_else() {
 
 #[tokio::test]
 async fn github_down_while_a_merge_is_due_costs_no_merge() {
-    let world = world_of(Scenario::default(), on_green()).await;
+    let world = World::on_green(Scenario::default()).await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 5, &job, "in-review").await;
     world
@@ -617,7 +601,7 @@ async fn github_down_while_a_merge_is_due_costs_no_merge() {
 
 #[tokio::test]
 async fn a_github_credential_that_dies_is_waited_for() {
-    let world = world_of(Scenario::default(), on_green()).await;
+    let world = World::on_green(Scenario::default()).await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 5, &job, "in-review").await;
     world

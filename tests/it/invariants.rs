@@ -17,12 +17,7 @@ async fn no_secret_reaches_the_table_or_an_event() {
         after: SECOND,
         text: leak.to_owned(),
     };
-    let world = World::with(Setup {
-        scenario: scenario(vec![story("leak", from_work(vec![ask]))]),
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(scenario(vec![story("leak", from_work(vec![ask]))])).await;
     world
         .secrets
         .put("jules/default", "a-dead-key-that-nobody-may-see");
@@ -68,11 +63,7 @@ async fn nothing_merges_while_anything_about_it_is_unknown() {
         "/files",
         "/rules/branches",
     ] {
-        let world = World::with(Setup {
-            source: on_green(),
-            ..Setup::default()
-        })
-        .await;
+        let world = World::on_green(Scenario::default()).await;
         for code in [500, 403] {
             world.sandbox.faults().clear();
             world.sandbox.faults().add(Fault::new(
@@ -108,12 +99,7 @@ async fn green_that_turns_red_within_the_settle_window_is_not_merged() {
         ..CheckSetup::new("late", Outcome::Failure)
     };
     let checks = vec![CheckSetup::new("build", Outcome::Success), late];
-    let world = World::with(Setup {
-        scenario: with_ci(ci(checks)),
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(with_ci(ci(checks))).await;
     world.submit("Add a test").await;
     world.pass(MINUTE * 10).await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
@@ -136,12 +122,7 @@ async fn flapping_states_cannot_reset_a_counter() {
             ]
         })
         .collect();
-    let world = World::with(Setup {
-        scenario: scenario(vec![story("flap", steps)]),
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(scenario(vec![story("flap", steps)])).await;
     let job = world.submit("flap").await;
     world.pass(hour(5)).await;
     assert_eq!(
@@ -189,12 +170,7 @@ async fn the_poller_and_the_door_write_nothing_outside() {
 
 #[tokio::test]
 async fn lost_messages_change_nothing() {
-    let world = World::with(Setup {
-        scenario: scenario(vec![asking("ask me", "Which?")]),
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(scenario(vec![asking("ask me", "Which?")])).await;
     let job = world.submit("ask me").await;
     let mut answered = false;
     for round in 0..9_000 {
@@ -256,14 +232,13 @@ async fn a_story_without_a_pull_request_ends_by_itself() {
     );
     let mut source = on_green();
     source.timing.watch_completed = hour(2);
-    let world = World::with(Setup {
-        scenario: Scenario {
+    let world = World::of(
+        Scenario {
             stories: vec![done],
             ..Scenario::default()
         },
         source,
-        ..Setup::default()
-    })
+    )
     .await;
     let job = world.submit("nothing").await;
     world.pass(hour(3)).await;

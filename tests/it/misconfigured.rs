@@ -7,7 +7,7 @@ use sandbox::github::{
     Access, CiSetup, MergeMethod, Permissions, Protection, RepoSetup, RequiredCheck, Resource,
     TokenSetup,
 };
-use tests::world::{MINUTE, REPO, Setup, World, ci, green_checks, hour, on_green};
+use tests::world::{MINUTE, REPO, World, ci, green_checks, hour, on_green};
 
 /// What `job why` says of checks that are still to come.
 const PENDING: [&str; 2] = ["checks_pending", "no_checks_yet"];
@@ -127,12 +127,7 @@ async fn played(case: &Case) -> (World, JobId) {
         tokens: token.into_iter().collect(),
         ..Scenario::default()
     };
-    let world = World::with(Setup {
-        scenario,
-        source,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(scenario, source).await;
     let job = world.submit("Add a test").await;
     world.pass(MINUTE * 20).await;
     (world, job)
@@ -179,12 +174,7 @@ async fn checks_that_are_merely_late_are_told_so() {
         repos: vec![repo],
         ..Scenario::default()
     };
-    let world = World::with(Setup {
-        scenario,
-        source,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(scenario, source).await;
     let job = world.submit("Add a test").await;
     world.pass(MINUTE * 30).await;
     assert!(

@@ -90,11 +90,7 @@ async fn by_default_people_merge() {
         plan_approval: PlanApproval::Auto,
         ..Policy::default()
     };
-    let world = World::with(Setup {
-        source: Source { policy, ..source() },
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(sandbox::Scenario::default(), Source { policy, ..source() }).await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 10, &job, "in-review").await;
     world.pass(MINUTE * 30).await;
@@ -119,12 +115,7 @@ async fn a_question_wakes_the_agent_once_and_its_answer_goes_on() {
     };
     let mut steps = vec![ask];
     steps.extend(Story::default().steps.into_iter().skip(1));
-    let world = World::with(Setup {
-        scenario: scenario(vec![story("ask me", steps)]),
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(scenario(vec![story("ask me", steps)])).await;
     let job = world.submit("ask me").await;
     world.until_is(MINUTE * 2, &job, "asking").await;
     world.pass(MINUTE * 40).await;
@@ -157,11 +148,7 @@ async fn a_question_wakes_the_agent_once_and_its_answer_goes_on() {
 async fn a_plan_is_shown_to_whoever_approves_plans() {
     let mut source = on_green();
     source.policy.plan_approval = PlanApproval::Agent;
-    let world = World::with(Setup {
-        source,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(sandbox::Scenario::default(), source).await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 2, &job, "plan-waits").await;
     world.pass(MINUTE * 2).await;
@@ -184,12 +171,7 @@ async fn a_plan_is_shown_to_whoever_approves_plans() {
 
 /// A world with one job, whose session falls silent for ever.
 async fn falling_silent() -> (World, JobId) {
-    let world = World::with(Setup {
-        scenario: scenario(vec![silent("stall")]),
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(scenario(vec![silent("stall")])).await;
     let job = world.submit("stall").await;
     (world, job)
 }

@@ -202,6 +202,21 @@ impl World {
         Self::with(Setup::default()).await
     }
 
+    /// A world that plays this with these settings of [`REPO`].
+    pub async fn of(scenario: Scenario, source: Source) -> Self {
+        let setup = Setup {
+            scenario,
+            source,
+            ..Setup::default()
+        };
+        Box::pin(Self::begun(setup)).await
+    }
+
+    /// A world that plays this, where Gaffer merges what is green.
+    pub async fn on_green(scenario: Scenario) -> Self {
+        Box::pin(Self::of(scenario, on_green())).await
+    }
+
     /// A world as set up.
     pub async fn with(setup: Setup) -> Self {
         // Boxed, so that a story does not carry the large future of its setup.

@@ -13,7 +13,7 @@ use engine::deliveries::DeliveryOrder;
 use engine::keys;
 use engine::ports::BODY_BYTES_MAX;
 use sandbox::github::NewIssue;
-use tests::world::{MINUTE, REPO, Setup, World, hour, source};
+use tests::world::{MINUTE, REPO, World, hour, source};
 
 fn repo() -> RepoName {
     REPO.parse().expect("a repository")
@@ -31,11 +31,7 @@ fn taking(label: Option<&str>) -> Source {
 }
 
 async fn world_with(source: Source) -> World {
-    World::with(Setup {
-        source,
-        ..Setup::default()
-    })
-    .await
+    World::of(sandbox::Scenario::default(), source).await
 }
 
 fn open_issue(world: &World, label: &str) -> DeliveryId {

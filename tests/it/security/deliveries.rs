@@ -11,8 +11,7 @@ use jiff::Timestamp;
 use sandbox::story::{Step, Story};
 use serde_json::{Value, json};
 use tests::world::{
-    MINUTE, REPO, SECOND, Setup, World, differences, hour, open_pull, scenario, story,
-    without_texts,
+    MINUTE, REPO, SECOND, World, differences, hour, open_pull, scenario, story, without_texts,
 };
 
 use super::corpus::{PLAIN, Pen, hostile};
@@ -112,12 +111,7 @@ async fn reviewed_by_agent(pen: &Pen) -> World {
     let mut source = taking(|rules| rules.review_by = Some(ReviewBy::Agent));
     // Jules names a branch after the title of its session, so that this effect has another id.
     source.policy.delete_branch = false;
-    let world = World::with(Setup {
-        source,
-        scenario: scenario(vec![worker(pen)]),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(scenario(vec![worker(pen)]), source).await;
     let number = opened(&world, pen, "plan/pending").await;
     order(&world, number, Act::Start).await;
     until(&world, number, "plan/succeeded").await;
@@ -149,12 +143,7 @@ async fn reviewed_by_jules(pen: &Pen) -> World {
         rules.review_by = Some(ReviewBy::Jules);
         rules.review_rounds = 1;
     });
-    let world = World::with(Setup {
-        source,
-        scenario: scenario(vec![worker(pen), reviewer(pen)]),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(scenario(vec![worker(pen), reviewer(pen)]), source).await;
     let number = opened(&world, pen, "plan/running").await;
     let plan = Act::Plan {
         content: written(pen, 2_000),

@@ -6,8 +6,8 @@ use sandbox::story::{Step, Story};
 use sandbox::{Foreign, ForeignPull, ForeignSession, Scenario};
 use serde_json::{Map, Value, json};
 use tests::world::{
-    MINUTE, REPO, SECOND, Setup, World, ci, differences, green_checks, hour, on_green, scenario,
-    story, with_ci, without_texts,
+    MINUTE, REPO, SECOND, World, ci, differences, green_checks, hour, scenario, story, with_ci,
+    without_texts,
 };
 
 use super::corpus::{PLAIN, Pen};
@@ -178,12 +178,7 @@ async fn chatter(world: &World, number: u64, pen: &Pen) {
 
 /// Runs the stories with one pen, always in the same virtual time.
 async fn injected_world(pen: &Pen) -> (World, Vec<JobId>) {
-    let world = World::with(Setup {
-        scenario: played(pen),
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(played(pen)).await;
     strangers(&world, pen).await;
     let mut jobs = Vec::new();
     for prompt in ["talkative", "failing", "stalling"] {

@@ -5,7 +5,7 @@ use domain::ids::JobId;
 use sandbox::Scenario;
 use sandbox::github::RepoSetup;
 use sandbox::jules::AccountSetup;
-use tests::world::{MINUTE, REPO, Setup, World, ci, green_checks, hour, on_green};
+use tests::world::{MINUTE, REPO, World, ci, green_checks, hour, on_green};
 
 /// The repository of the second account.
 const OTHER: &str = "acme/site";
@@ -22,12 +22,7 @@ async fn two_accounts() -> World {
         repos: vec![repo(REPO), repo(OTHER)],
         ..Scenario::default()
     };
-    let world = World::with(Setup {
-        scenario,
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(scenario).await;
     let mut source = on_green();
     source.repo = OTHER.parse().expect("a repository");
     source.account = "second".parse().expect("an account");

@@ -5,7 +5,7 @@ use domain::policy::{PlanApproval, Source};
 use jiff::Timestamp;
 use sandbox::Service;
 use sandbox::github::{CheckSetup, Outcome};
-use tests::world::{MINUTE, SECOND, Setup, World, ci, on_green, source, with_ci};
+use tests::world::{MINUTE, SECOND, World, ci, on_green, source, with_ci};
 
 /// People merge, and nothing else is decided by them.
 fn by_people() -> Source {
@@ -16,11 +16,7 @@ fn by_people() -> Source {
 
 /// A world with so many jobs in review, which wait for people, some time after their pull requests were last read.
 async fn in_review(count: usize) -> (World, Vec<JobId>) {
-    let world = World::with(Setup {
-        source: by_people(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(sandbox::Scenario::default(), by_people()).await;
     let mut jobs = Vec::new();
     for n in 0..count {
         jobs.push(world.submit(&format!("Add page {n}")).await);
@@ -85,12 +81,7 @@ async fn checks_that_have_ended_are_seen_once_a_setting_is_changed() {
     };
     let mut patient = on_green();
     patient.timing.pull_poll = MINUTE * 20;
-    let world = World::with(Setup {
-        scenario: with_ci(ci(vec![slow])),
-        source: patient.clone(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(with_ci(ci(vec![slow])), patient.clone()).await;
     let job = world.submit("Add a test").await;
     let running = async |world: &World| world.gives(&job, "checks_pending").await;
     world.until(MINUTE * 20, "checks that run", running).await;

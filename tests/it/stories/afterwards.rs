@@ -6,9 +6,7 @@ use domain::policy::MergePolicy;
 use sandbox::github::{ChangedFile, CiSetup, NewCommit, PullState, RepoSetup, RequiredCheck};
 use sandbox::story::{Step, Story};
 use sandbox::{Fault, FaultKind, Scenario, Service};
-use tests::world::{
-    MINUTE, REPO, SECOND, Setup, World, green_checks, hour, on_green, progress, story,
-};
+use tests::world::{MINUTE, REPO, SECOND, World, green_checks, hour, on_green, progress, story};
 
 /// A session that changes one file.
 fn changing(matches: &str, file: &str) -> Story {
@@ -37,15 +35,14 @@ async fn world_with(merge: MergePolicy) -> World {
     };
     let mut source = on_green();
     source.policy.merge = merge;
-    World::with(Setup {
-        scenario: Scenario {
+    World::of(
+        Scenario {
             repos: vec![RepoSetup::new(REPO).with_ci(strict)],
             stories: vec![changing("first", "x.rs"), changing("second", "b.rs")],
             ..Scenario::default()
         },
         source,
-        ..Setup::default()
-    })
+    )
     .await
 }
 

@@ -206,11 +206,7 @@ async fn a_plan_that_its_agent_leaves_is_shown_to_a_person_and_not_approved() {
     source.policy.plan_approval = PlanApproval::Agent;
     let chain = vec!["agent:1h".parse().expect("a step")];
     source.policy.answers = Answers::new(chain).expect("a chain");
-    let world = World::with(Setup {
-        source,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(sandbox::Scenario::default(), source).await;
     let job = world.submit("Add a test").await;
     world.pass(hour(2)).await;
     assert_eq!(

@@ -86,11 +86,7 @@ async fn nobody_hears_of_it_while_writing_is_switched_off() {
 
 #[tokio::test]
 async fn a_pull_request_that_is_reopened_goes_on() {
-    let world = World::with(Setup {
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(sandbox::Scenario::default()).await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 5, &job, "in-review").await;
     let github = world.sandbox.github();

@@ -7,21 +7,14 @@ use engine::keys;
 use engine::usage::{Allowance, Consumption, Used};
 use jiff::SignedDuration;
 use sandbox::Service;
-use tests::world::{
-    MINUTE, SECOND, Setup, World, from_work, hour, on_green, progress, scenario, story,
-};
+use tests::world::{MINUTE, SECOND, World, from_work, hour, on_green, progress, scenario, story};
 
 /// A world with one job that works for a given time before it opens its pull request.
 async fn working_for(time: SignedDuration) -> (World, domain::ids::JobId) {
     let steps = vec![progress(SECOND, "Working"), progress(time, "Still working")];
     let mut source = on_green();
     source.timing.stuck_after = hour(100);
-    let world = World::with(Setup {
-        scenario: scenario(vec![story("slow", from_work(steps))]),
-        source,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(scenario(vec![story("slow", from_work(steps))]), source).await;
     let job = world.submit("slow").await;
     world.pass(SECOND * 20).await;
     (world, job)

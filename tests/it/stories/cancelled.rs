@@ -5,17 +5,13 @@ use domain::policy::MergePolicy;
 use domain::pull::MergeStyle;
 use engine::backend::Error;
 use sandbox::github::PullState;
-use tests::world::{MINUTE, SECOND, Setup, World, on_green};
+use tests::world::{MINUTE, SECOND, World, on_green};
 
 /// A job whose pull request waits for a person.
 async fn in_review() -> (World, JobId) {
     let mut source = on_green();
     source.policy.merge = MergePolicy::Human;
-    let world = World::with(Setup {
-        source,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(sandbox::Scenario::default(), source).await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 10, &job, "in-review").await;
     world.pass(MINUTE).await;
@@ -68,11 +64,7 @@ async fn who_reopens_it_keeps_it_open() {
 async fn nothing_is_cancelled_while_a_pull_request_that_is_to_be_closed_was_not_read() {
     let mut source = on_green();
     source.policy.merge = MergePolicy::Human;
-    let world = World::with(Setup {
-        source,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(sandbox::Scenario::default(), source).await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 10, &job, "working").await;
     let has_pull = async || {

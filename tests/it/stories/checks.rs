@@ -8,17 +8,11 @@ use sandbox::github::{
 use sandbox::story::Step;
 use sandbox::{Author, Fault, FaultKind, Lags, Scenario, Service};
 use tests::world::{
-    MINUTE, REPO, SECOND, Setup, World, ci, green_checks, hour, on_green, progress, scenario,
-    story, with_ci,
+    MINUTE, REPO, SECOND, World, ci, green_checks, hour, progress, scenario, story, with_ci,
 };
 
 async fn world_of(scenario: Scenario) -> (World, JobId) {
-    let world = World::with(Setup {
-        scenario,
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(scenario).await;
     let job = world.submit("Add a test").await;
     (world, job)
 }

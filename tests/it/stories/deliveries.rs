@@ -11,7 +11,7 @@ use domain::ids::JobId;
 use engine::dispatcher::{AT_ONCE_PER_AGENT, Deliveries, Dispatcher};
 use engine::jobs::Order;
 use engine::ports::{AgentsWrite, Delivered, Envelope};
-use tests::world::{AGENT, MINUTE, REPO, SECOND, Setup, World, asking, hour, on_green, scenario};
+use tests::world::{AGENT, MINUTE, REPO, SECOND, World, asking, hour, scenario};
 use tokio::sync::Semaphore;
 use tokio::sync::oneshot;
 
@@ -88,12 +88,7 @@ async fn an_agent_that_never_answers_delays_nobody_else() {
         agent: None,
         ..on_green()
     };
-    let world = World::with(Setup {
-        scenario: scenario(vec![asking("ASK", "Which one?")]),
-        source,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(scenario(vec![asking("ASK", "Which one?")]), source).await;
     let agent = Arc::new(Hanging {
         asked: AtomicUsize::new(0),
         answers: Semaphore::new(0),

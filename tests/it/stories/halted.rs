@@ -3,9 +3,7 @@
 use domain::governor::Limits;
 use domain::policy::Answers;
 use sandbox::story::Step;
-use tests::world::{
-    MINUTE, SECOND, Setup, World, from_work, on_green, progress, scenario, story, work,
-};
+use tests::world::{MINUTE, SECOND, World, from_work, on_green, progress, scenario, story, work};
 
 /// A world in which the session `halt` takes these steps at work, and questions are answered by this chain; there is one slot.
 async fn halting(steps: Vec<Step>, chain: &[&str]) -> World {
@@ -14,11 +12,10 @@ async fn halting(steps: Vec<Step>, chain: &[&str]) -> World {
     source.policy.answers = Answers::new(chain.collect()).expect("a chain");
     let first = [vec![progress(SECOND, "Working")], steps].concat();
     let steps = from_work(first);
-    let world = World::with(Setup {
-        scenario: scenario(vec![story("halt", steps), story("other", work())]),
+    let world = World::of(
+        scenario(vec![story("halt", steps), story("other", work())]),
         source,
-        ..Setup::default()
-    })
+    )
     .await;
     let limits = Limits {
         concurrent: 1,

@@ -8,8 +8,7 @@ use jiff::Timestamp;
 use sandbox::github::{CheckSetup, Outcome};
 use sandbox::story::Step;
 use tests::world::{
-    MINUTE, SECOND, Setup, World, asking, ci, on_green, progress, scenario, source, story, with_ci,
-    work,
+    MINUTE, SECOND, World, asking, ci, progress, scenario, source, story, with_ci, work,
 };
 
 use super::inbox::{going, take};
@@ -21,12 +20,7 @@ const POLLED_WITHIN: jiff::SignedDuration = SECOND.saturating_mul(11);
 async fn half_an_hour_of_progress_is_not_one_byte() {
     let mut steps: Vec<Step> = (0..40).map(|_| progress(MINUTE, "Working")).collect();
     steps.extend(work());
-    let world = World::with(Setup {
-        scenario: scenario(vec![story("long", steps)]),
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(scenario(vec![story("long", steps)])).await;
     let job = world.submit("long").await;
     let begun = world.session_activities(&job).await;
     world.pass(MINUTE * 35).await;
@@ -94,12 +88,7 @@ async fn a_merge_names_the_checks_it_waits_for_and_ends_with_the_session_put_awa
     };
     let mut people = source();
     people.policy.plan_approval = domain::policy::PlanApproval::Auto;
-    let world = World::with(Setup {
-        scenario: with_ci(ci(vec![slow])),
-        source: people,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(with_ci(ci(vec![slow])), people).await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 5, &job, "in-review").await;
     world.pass(MINUTE * 2).await;
@@ -124,12 +113,7 @@ async fn a_retry_is_the_next_attempt_and_each_event_says_of_which_it_is() {
         after: SECOND * 5,
         reason: "It does not build.".to_owned(),
     };
-    let world = World::with(Setup {
-        scenario: scenario(vec![story("fail", vec![fail])]),
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(scenario(vec![story("fail", vec![fail])])).await;
     let job = world.submit("fail").await;
     for attempt in 1..=2_u64 {
         world

@@ -11,9 +11,7 @@ use engine::wakes::Replayed;
 use jiff::SignedDuration;
 use sandbox::agent::AgentSetup;
 use sandbox::story::{Step, Story};
-use tests::world::{
-    AGENT, MINUTE, SECOND, Setup, World, asking_often, hour, on_green, scenario, silent,
-};
+use tests::world::{AGENT, MINUTE, SECOND, World, asking_often, hour, on_green, scenario, silent};
 
 /// A world whose agent's wakes go these ways, to a receiver that answers with this status.
 pub(super) async fn going(ways: &[Channel], status: u16, stories: Vec<Story>) -> World {
@@ -25,12 +23,7 @@ pub(super) async fn going(ways: &[Channel], status: u16, stories: Vec<Story>) ->
     }];
     let mut source = on_green();
     source.policy.plan_approval = PlanApproval::Auto;
-    let world = World::with(Setup {
-        scenario: played,
-        source,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(played, source).await;
     let found = world.backend.store.agent(&world.agent()).await;
     let found = found.expect("a store").expect("an agent");
     let mut agent = found.value.clone();

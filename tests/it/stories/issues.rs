@@ -301,12 +301,7 @@ async fn a_red_head_wakes_no_reviewer_and_is_mended_by_its_session() {
         rules.checkpoints = Checkpoints::none();
         rules.review_by = Some(ReviewBy::Agent);
     });
-    let world = World::with(Setup {
-        source,
-        scenario: with_ci(ci(checks)),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(with_ci(ci(checks)), source).await;
     let number = open_issue(&world, "Fix the footer", "");
     let asked = async |world: &World| !reviews(world).is_empty();
     Box::pin(world.until(hour(1), "a review", asked)).await;
@@ -522,12 +517,7 @@ async fn a_second_session_reviews_and_its_answer_is_read_strictly() {
             rules.checkpoints = Checkpoints::none();
             rules.review_by = Some(ReviewBy::Jules);
         });
-        let world = World::with(Setup {
-            source,
-            scenario: scenario(answers),
-            ..Setup::default()
-        })
-        .await;
+        let world = World::of(scenario(answers), source).await;
         let number = open_issue(&world, "Add a test", "");
         until(&world, number, ends).await;
         assert_eq!(world.sandbox.counters().creates, 2);

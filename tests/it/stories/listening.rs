@@ -4,15 +4,6 @@ use sandbox::github::{CheckSetup, Outcome};
 use sandbox::{Fault, FaultKind, Lags, Scenario, Service};
 use tests::world::{MINUTE, Moment, SECOND, Setup, World, ci, on_green, with_ci};
 
-async fn world_of(scenario: Scenario) -> World {
-    World::with(Setup {
-        scenario,
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await
-}
-
 #[tokio::test]
 async fn a_repaired_session_is_heard_twice_however_its_log_lags() {
     for lag in 1..=10 {
@@ -24,7 +15,7 @@ async fn a_repaired_session_is_heard_twice_however_its_log_lags() {
             },
             ..with_ci(fails_first)
         };
-        let world = world_of(played).await;
+        let world = World::on_green(played).await;
         let job = world.submit("Add a test").await;
         world.until_is(MINUTE * 30, &job, "merged").await;
         assert_eq!(

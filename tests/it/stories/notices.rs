@@ -6,7 +6,7 @@ use domain::wake::Notify;
 use engine::backend::IndexEntry;
 use engine::keys;
 use engine::settings::Agent;
-use tests::world::{AGENT, MINUTE, Setup, World, asking, on_green, scenario};
+use tests::world::{AGENT, MINUTE, World, asking, on_green, scenario};
 
 /// A world with a person beside its agent, who works or does not exist; the person's notices go to a receiver of their own.
 async fn world_with_me(has_agent: bool) -> World {
@@ -14,12 +14,7 @@ async fn world_with_me(has_agent: bool) -> World {
     if !has_agent {
         source.agent = None;
     }
-    let world = World::with(Setup {
-        scenario: scenario(vec![asking("asks", "Which one?")]),
-        source,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(scenario(vec![asking("asks", "Which one?")]), source).await;
     let me = Agent {
         name: "me".parse().expect("a name"),
         url: None,
@@ -64,11 +59,7 @@ async fn without_an_agent_what_is_told_is_a_persons() {
         let mut source = on_green();
         source.policy.plan_approval = PlanApproval::Auto;
         source.agent = source.agent.filter(|_| has_agent);
-        let world = World::with(Setup {
-            source,
-            ..Setup::default()
-        })
-        .await;
+        let world = World::of(sandbox::Scenario::default(), source).await;
         let job = world.submit("Add a test").await;
         world.until_is(MINUTE * 60, &job, "merged").await;
         let events = world.backend.store.events(&job).await.expect("events");

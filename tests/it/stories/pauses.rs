@@ -22,12 +22,7 @@ fn writes(world: &World) -> u64 {
 }
 
 async fn asking_world() -> World {
-    World::with(Setup {
-        scenario: scenario(vec![asking("ask me", "Which database?")]),
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await
+    World::on_green(scenario(vec![asking("ask me", "Which database?")])).await
 }
 
 #[tokio::test]
@@ -64,11 +59,7 @@ async fn a_pause_of_everything_stops_every_write_and_resuming_goes_on() {
 
 #[tokio::test]
 async fn a_pause_before_the_merge_stops_the_merge() {
-    let world = World::with(Setup {
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(Scenario::default()).await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 5, &job, "in-review").await;
     world.pause(true).await;
@@ -86,11 +77,7 @@ async fn a_pause_before_the_merge_stops_the_merge() {
 
 #[tokio::test]
 async fn a_paused_source_waits_alone() {
-    let world = World::with(Setup {
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(Scenario::default()).await;
     let mut source = on_green();
     source.paused = true;
     world.put_source(&source).await;
@@ -127,12 +114,7 @@ async fn held_create() -> (World, domain::ids::JobId) {
         ..Scenario::default()
     };
     for act in 0..20 {
-        let world = World::with(Setup {
-            scenario: scenario.clone(),
-            source: on_green(),
-            ..Setup::default()
-        })
-        .await;
+        let world = World::on_green(scenario.clone()).await;
         world.fate.kill_at(act, Moment::After);
         let job = world.submit("Add a test").await;
         world.clock.advance(SECOND);
@@ -245,11 +227,7 @@ async fn is_left_alone(world: &World) -> bool {
 
 /// A pause, and a merged pull request: Gaffer merged it just before, or a person in the pause.
 async fn merged_and_held(all: bool, by_hand: bool) -> World {
-    let world = World::with(Setup {
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(Scenario::default()).await;
     let job = world.submit("Add a test").await;
     if by_hand {
         world.until_is(MINUTE * 5, &job, "in-review").await;

@@ -34,7 +34,7 @@ use sandbox::story::Story;
 use scaffold::doctor::{self, Circumstances, Finding};
 use scaffold::prompt::Trees;
 use scaffold::tree::{Entry, Tree};
-use tests::world::{MINUTE, REPO, Setup, World, ci, green_checks, hour, on_green};
+use tests::world::{MINUTE, REPO, World, ci, green_checks, hour, on_green};
 
 const CONFIG: &str = r#"[run]
 jlo_target_branch = "main"
@@ -104,15 +104,14 @@ async fn world_checked(
 ) -> World {
     let mut repo = RepoSetup::new(REPO).with_ci(ci(checks));
     repo.files = files;
-    World::with(Setup {
-        scenario: Scenario {
+    World::of(
+        Scenario {
             repos: vec![repo],
             stories,
             ..Scenario::default()
         },
         source,
-        ..Setup::default()
-    })
+    )
     .await
 }
 

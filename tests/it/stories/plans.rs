@@ -5,18 +5,12 @@ use domain::policy::{Automation, PlanApproval, Terms};
 use sandbox::Service;
 use sandbox::story::Step;
 use serde_json::json;
-use tests::world::{
-    MINUTE, SECOND, Setup, World, from_work, hour, on_green, progress, scenario, story,
-};
+use tests::world::{MINUTE, SECOND, World, from_work, hour, on_green, progress, scenario, story};
 
 async fn world_with(approval: PlanApproval) -> World {
     let mut source = on_green();
     source.policy.plan_approval = approval;
-    World::with(Setup {
-        source,
-        ..Setup::default()
-    })
-    .await
+    World::of(sandbox::Scenario::default(), source).await
 }
 
 #[tokio::test]
@@ -208,12 +202,7 @@ async fn a_second_plan_that_nobody_approved_is_not_merged_before_it_is() {
     ];
     let mut source = on_green();
     source.policy.plan_approval = PlanApproval::Human;
-    let world = World::with(Setup {
-        scenario: scenario(vec![story("test", from_work(steps))]),
-        source,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(scenario(vec![story("test", from_work(steps))]), source).await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 2, &job, "plan-waits").await;
     let named = world.named(&job);

@@ -4,7 +4,7 @@ use domain::policy::{MergePolicy, Source};
 use sandbox::story::Step;
 use sandbox::{ForeignSession, Service};
 use tests::world::{
-    MINUTE, SECOND, Setup, World, from_work, on_green, progress, scenario, stalling, story,
+    MINUTE, SECOND, World, from_work, on_green, progress, scenario, stalling, story,
 };
 
 #[tokio::test]
@@ -19,12 +19,7 @@ async fn fifty_polls_of_a_finished_job_are_one_event() {
             },
         ],
     );
-    let world = World::with(Setup {
-        scenario: scenario(vec![done]),
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(scenario(vec![done])).await;
     let job = world.submit("nothing").await;
     world
         .until(MINUTE * 5, "completed", async |world| {
@@ -56,12 +51,7 @@ async fn a_hundred_polls_in_progress_reach_nobody_and_write_one_account() {
     );
     let mut source = on_green();
     source.timing.stuck_after = MINUTE * 20;
-    let world = World::with(Setup {
-        scenario: scenario(vec![slow]),
-        source,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(scenario(vec![slow]), source).await;
     let job = world.submit("slow").await;
     world.pass(MINUTE).await;
     let (version, book) = (world.version(&job).await, world.ledger.written().len());
@@ -98,12 +88,7 @@ async fn many_sessions_are_one_listing_and_no_activities_while_quiet() {
             progress(MINUTE * 15, "Still working"),
         ]),
     );
-    let world = World::with(Setup {
-        scenario: scenario(vec![slow]),
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(scenario(vec![slow])).await;
     for _ in 0..8 {
         world.submit("slow").await;
     }
@@ -119,11 +104,7 @@ async fn many_sessions_are_one_listing_and_no_activities_while_quiet() {
 
 #[tokio::test]
 async fn an_idle_gaffer_asks_every_quarter_of_an_hour_and_writes_one_row() {
-    let world = World::with(Setup {
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(sandbox::Scenario::default()).await;
     let jobs = [world.submit("one").await, world.submit("two").await];
     world.until_merged(MINUTE * 10, &jobs).await;
     world.pass(MINUTE * 5).await;
@@ -146,11 +127,7 @@ async fn an_idle_gaffer_asks_every_quarter_of_an_hour_and_writes_one_row() {
 async fn an_open_pull_request_that_nobody_merges_is_no_news() {
     let mut source = on_green();
     source.policy.merge = MergePolicy::Human;
-    let world = World::with(Setup {
-        source: Source { ..source },
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(sandbox::Scenario::default(), Source { ..source }).await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 5, &job, "in-review").await;
     // Its row was due where silence would have been announced, and is moved there.
@@ -173,12 +150,7 @@ async fn an_open_pull_request_that_nobody_merges_is_no_news() {
 
 #[tokio::test]
 async fn one_page_reaches_all_of_ours_however_many_others_are_before_them() {
-    let world = World::with(Setup {
-        scenario: scenario(vec![stalling("stall")]),
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(scenario(vec![stalling("stall")])).await;
     let jobs = [
         world.submit("stall first").await,
         world.submit("stall second").await,

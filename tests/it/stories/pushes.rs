@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 use sandbox::story::Step;
 use sandbox::{Fault, FaultKind, Service};
 use serde_json::json;
-use tests::world::{MINUTE, SECOND, Setup, World, from_work, on_green, progress, scenario, story};
+use tests::world::{MINUTE, SECOND, World, from_work, progress, scenario, story};
 
 /// A world with one job at work, which asks a question after a while.
 async fn asks_after(time: SignedDuration) -> (World, JobId) {
@@ -14,12 +14,7 @@ async fn asks_after(time: SignedDuration) -> (World, JobId) {
         text: "Which database?".to_owned(),
     };
     let steps = vec![progress(SECOND, "Working"), ask];
-    let world = World::with(Setup {
-        scenario: scenario(vec![story("ask", from_work(steps))]),
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(scenario(vec![story("ask", from_work(steps))])).await;
     let job = world.submit("ask").await;
     world.until_is(MINUTE, &job, "working").await;
     (world, job)

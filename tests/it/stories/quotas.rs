@@ -7,9 +7,7 @@ use engine::jobs::Order;
 use jiff::SignedDuration;
 use sandbox::Scenario;
 use sandbox::jules::{AccountSetup, QuotaRefusal, Switches};
-use tests::world::{
-    MINUTE, REPO, SECOND, Setup, World, asking, hour, on_green, scenario, stalling,
-};
+use tests::world::{MINUTE, REPO, SECOND, World, asking, hour, scenario, stalling};
 
 fn account(concurrent: u32, per_24h: u32) -> Scenario {
     Scenario {
@@ -20,15 +18,6 @@ fn account(concurrent: u32, per_24h: u32) -> Scenario {
         }],
         ..Scenario::default()
     }
-}
-
-async fn world_of(scenario: Scenario) -> World {
-    World::with(Setup {
-        scenario,
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await
 }
 
 /// Sessions that work at this moment.
@@ -42,7 +31,7 @@ fn working(world: &World) -> usize {
 
 #[tokio::test]
 async fn six_jobs_share_three_slots() {
-    let world = world_of(account(3, 100)).await;
+    let world = World::on_green(account(3, 100)).await;
     world
         .limit(
             "default",
@@ -77,7 +66,7 @@ async fn six_jobs_share_three_slots() {
 
 #[tokio::test]
 async fn a_list_that_still_shows_whoever_is_done_keeps_nobody_waiting() {
-    let world = world_of(account(1, 100)).await;
+    let world = World::on_green(account(1, 100)).await;
     let limits = Limits {
         concurrent: 1,
         per_day: 100,
@@ -120,7 +109,7 @@ async fn submit_at(world: &World, prompt: &str, priority: u8) -> JobId {
 /// One job holds the only slot while others come, the last of them after a wait. Returns the order in which the others started.
 async fn started_after(wait: SignedDuration) -> Vec<String> {
     let scenario = scenario(vec![asking("first", "Which database?")]);
-    let world = world_of(Scenario {
+    let world = World::on_green(Scenario {
         accounts: account(1, 300).accounts,
         ..scenario
     })
@@ -159,7 +148,7 @@ async fn higher_priorities_start_first() {
 /// One job holds the only slot while so many wait for it: how much is written, and how often Jules is asked, in the next half hour.
 async fn cost_of_waiting(waiting: usize) -> (usize, u64) {
     let scenario = scenario(vec![stalling("first")]);
-    let world = world_of(Scenario {
+    let world = World::on_green(Scenario {
         accounts: account(60, 300).accounts,
         ..scenario
     })
@@ -215,7 +204,7 @@ async fn creates_keep_a_distance_so_that_bursts_lose_nothing() {
         creates_per_second: Some(1),
         ..Switches::default()
     };
-    let world = world_of(Scenario {
+    let world = World::on_green(Scenario {
         switches,
         ..account(60, 300)
     })
@@ -240,7 +229,7 @@ async fn a_lower_limit_is_kept(refusal: QuotaRefusal, calls: u64) {
         quota_refusal: refusal,
         ..Switches::default()
     };
-    let world = world_of(Scenario {
+    let world = World::on_green(Scenario {
         switches,
         ..account(1, 100)
     })
@@ -285,7 +274,7 @@ async fn so_does_a_429_with_a_wait() {
 
 #[tokio::test]
 async fn a_job_that_is_refused_for_a_day_starts_when_there_is_room() {
-    let world = world_of(account(15, 1)).await;
+    let world = World::on_green(account(15, 1)).await;
     let jobs = [world.submit("one").await, world.submit("two").await];
     world
         .until(MINUTE * 10, "one merged", async |world| {
@@ -316,7 +305,7 @@ async fn a_job_that_is_refused_for_a_day_starts_when_there_is_room() {
 
 #[tokio::test]
 async fn the_day_rolls() {
-    let world = world_of(account(15, 2)).await;
+    let world = World::on_green(account(15, 2)).await;
     world
         .limit(
             "default",

@@ -8,19 +8,10 @@ use engine::backend::Error;
 use engine::readings::{READINGS_MAX, READINGS_WINDOW, ReadMessages};
 use sandbox::Service;
 use sandbox::story::Step;
-use tests::world::{MINUTE, SECOND, Setup, World, asking, from_work, on_green, scenario, story};
+use tests::world::{MINUTE, SECOND, World, asking, from_work, scenario, story};
 
 /// Longer than any of this takes; what is waited for is an event.
 const WITHIN: Duration = Duration::from_secs(60);
-
-async fn world_of(scenario: sandbox::Scenario) -> World {
-    World::with(Setup {
-        scenario,
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await
-}
 
 /// Runs a request while the dispatcher works, which is never stopped in the middle.
 async fn read<T>(world: &World, asked: impl Future<Output = Result<Option<T>, Error>>) -> T {
@@ -56,7 +47,7 @@ fn messages_of(page: &ReadMessages) -> Vec<(Role, &str)> {
 
 #[tokio::test]
 async fn a_conversation_is_read_from_where_the_reader_stands() {
-    let world = world_of(scenario(vec![asking("ask", "Which database?")])).await;
+    let world = World::on_green(scenario(vec![asking("ask", "Which database?")])).await;
     let job = world.submit("ask").await;
     let nothing = messages(&world, &job, &ConversationCursor::default()).await;
     assert_eq!(
@@ -89,7 +80,7 @@ async fn a_job_is_shown_as_jules_shows_it_now() {
         after: MINUTE,
         text: "Which database?".to_owned(),
     };
-    let world = world_of(scenario(vec![story("ask", from_work(vec![ask]))])).await;
+    let world = World::on_green(scenario(vec![story("ask", from_work(vec![ask]))])).await;
     let job = world.submit("ask").await;
     world.until_is(MINUTE, &job, "working").await;
     // Time goes by without a poll.
@@ -116,7 +107,7 @@ fn logs_read(world: &World) -> usize {
 
 #[tokio::test]
 async fn whoever_asks_again_and_again_has_jules_asked_no_more_often_than_the_limit() {
-    let world = world_of(scenario(vec![asking("ask", "Which database?")])).await;
+    let world = World::on_green(scenario(vec![asking("ask", "Which database?")])).await;
     let job = world.submit("ask").await;
     world.until_is(MINUTE * 5, &job, "asking").await;
     let begun = logs_read(&world);
@@ -155,7 +146,7 @@ async fn whoever_asks_again_and_again_has_jules_asked_no_more_often_than_the_lim
 
 #[tokio::test]
 async fn a_job_without_a_session_is_as_it_is() {
-    let world = world_of(scenario(Vec::new())).await;
+    let world = World::on_green(scenario(Vec::new())).await;
     let job = world.submit("queued").await;
     let before = world.sandbox.requests().len();
     let looked = world.backend.fresh_look(&job, Duration::ZERO).await;
@@ -169,7 +160,7 @@ async fn a_job_without_a_session_is_as_it_is() {
 #[tokio::test]
 async fn a_long_patch_is_kept_in_pieces_and_read_to_its_end() {
     const LONG: usize = 100_000;
-    let world = world_of(sandbox::Scenario {
+    let world = World::on_green(sandbox::Scenario {
         patch_bytes: LONG,
         ..scenario(vec![])
     })

@@ -153,11 +153,7 @@ async fn a_process_that_dies_around_asking_asks_no_more_than_it_may() {
 
 #[tokio::test]
 async fn a_credential_without_the_right_is_told_once_a_day() {
-    let world = World::with(Setup {
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(Scenario::default()).await;
     let token = |access| TokenSetup {
         permissions: Permissions::all().with(Resource::Administration, access),
         ..TokenSetup::default()

@@ -10,15 +10,6 @@ use tests::world::{
     source, story, work,
 };
 
-async fn world_of(scenario: Scenario) -> World {
-    World::with(Setup {
-        scenario,
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await
-}
-
 fn people_merge() -> domain::policy::Source {
     let mut source = source();
     source.policy.plan_approval = domain::policy::PlanApproval::Auto;
@@ -26,7 +17,7 @@ fn people_merge() -> domain::policy::Source {
 }
 
 async fn lagging(lags: Lags) -> World {
-    world_of(Scenario {
+    World::on_green(Scenario {
         lags,
         ..Scenario::default()
     })
@@ -87,7 +78,7 @@ async fn question_with_lag(lag: SignedDuration) -> World {
         activities: lag,
         ..Lags::default()
     };
-    let world = world_of(played).await;
+    let world = World::on_green(played).await;
     let job = world.submit("ask me").await;
     world
         .until(MINUTE * 3, "a question", async |world| {
@@ -157,7 +148,7 @@ async fn a_question_hidden_behind_flapping_is_one_question_and_a_new_one_another
             flap("AWAITING_USER_FEEDBACK"),
         ],
     ));
-    let world = world_of(played).await;
+    let world = World::on_green(played).await;
     let job = world.submit("ask twice").await;
     world
         .until(MINUTE * 3, "a question", async |world| {
@@ -196,7 +187,7 @@ async fn a_session_that_was_deleted_ends_its_job_and_is_not_asked_for_again() {
         "stall",
         vec![progress(SECOND, "Working"), Step::Stall { after: SECOND }],
     );
-    let world = world_of(scenario(vec![stall])).await;
+    let world = World::on_green(scenario(vec![stall])).await;
     let job = world.submit("stall").await;
     world.pass(MINUTE).await;
     let session = world.session(&job).await.id;
@@ -217,7 +208,7 @@ async fn a_failure_ends_the_job_with_its_reason_and_a_retry_is_a_new_session() {
         after: SECOND * 5,
         reason: "The machine ran out of disk.".to_owned(),
     };
-    let world = world_of(scenario(vec![story(
+    let world = World::on_green(scenario(vec![story(
         "fail",
         vec![progress(SECOND, "Working"), fail],
     )]))
@@ -271,7 +262,7 @@ async fn outputs_that_come_late_are_found_and_merged() {
         outputs_late: MINUTE * 5,
         ..Switches::default()
     };
-    let world = world_of(Scenario {
+    let world = World::on_green(Scenario {
         switches,
         ..Scenario::default()
     })
@@ -360,7 +351,7 @@ fn hanging() -> Scenario {
 
 #[tokio::test]
 async fn in_progress_for_ever_after_the_last_word_still_merges() {
-    let world = world_of(hanging()).await;
+    let world = World::on_green(hanging()).await;
     let job = world.submit("hang").await;
     world.until_is(MINUTE * 15, &job, "merged").await;
     assert_eq!(world.session(&job).await.state, "IN_PROGRESS");
@@ -370,12 +361,7 @@ async fn in_progress_for_ever_after_the_last_word_still_merges() {
 
 #[tokio::test]
 async fn in_progress_for_ever_is_announced_by_its_word_and_never_stuck() {
-    let world = World::with(Setup {
-        scenario: hanging(),
-        source: people_merge(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(hanging(), people_merge()).await;
     let job = world.submit("hang").await;
     world.pass(MINUTE * 4).await;
     assert!(world.events(&job).await.is_empty());
@@ -392,7 +378,7 @@ async fn in_progress_for_ever_is_announced_by_its_word_and_never_stuck() {
 async fn silence_while_queued_has_its_own_window() {
     let mut slow = story("queue", work());
     slow.queued_for = hour(3);
-    let world = world_of(scenario(vec![slow])).await;
+    let world = World::on_green(scenario(vec![slow])).await;
     let job = world.submit("queue").await;
     world.pass(MINUTE * 59).await;
     assert!(world.all_events().await.is_empty());
@@ -414,7 +400,7 @@ async fn words_to_a_session_that_is_still_queued_arrive_once_it_works() {
         ]),
     );
     slow.queued_for = MINUTE * 6;
-    let world = world_of(scenario(vec![slow])).await;
+    let world = World::on_green(scenario(vec![slow])).await;
     let job = world.submit("queue").await;
     world.until_is(MINUTE, &job, "working").await;
     world
@@ -434,7 +420,7 @@ async fn words_to_a_session_that_is_still_queued_arrive_once_it_works() {
 #[tokio::test]
 async fn activities_count_as_progress() {
     let steps = from_work((0..10).map(|_| progress(MINUTE * 15, "Working")).collect());
-    let world = world_of(scenario(vec![story("slow", steps)])).await;
+    let world = World::on_green(scenario(vec![story("slow", steps)])).await;
     let job = world.submit("slow").await;
     world.until_is(hour(4), &job, "merged").await;
     assert_eq!(world.events(&job).await, ["completed/completed"]);
@@ -456,7 +442,7 @@ async fn unknown_states_and_activities_are_kept_and_change_nothing() {
         strange(json!({})),
         strange(json!({ "progressUpdated": "not an object" })),
     ]);
-    let world = world_of(scenario(vec![story("strange", steps)])).await;
+    let world = World::on_green(scenario(vec![story("strange", steps)])).await;
     let job = world.submit("strange").await;
     world.until_is(MINUTE * 15, &job, "merged").await;
     assert_eq!(world.events(&job).await, ["completed/completed"]);
@@ -479,7 +465,7 @@ async fn heavy_lists_are_left_for_single_reads() {
         stories: vec![story("slow", steps)],
         ..Scenario::default()
     };
-    let world = world_of(heavy).await;
+    let world = World::on_green(heavy).await;
     // Two that are finished and heavy, two that go on.
     for _ in 0..2 {
         world.submit("Add a test").await;
@@ -496,7 +482,7 @@ async fn heavy_lists_are_left_for_single_reads() {
 
 #[tokio::test]
 async fn a_job_that_is_called_off_is_put_away_and_left_alone() {
-    let world = world_of(Scenario::default()).await;
+    let world = World::on_green(Scenario::default()).await;
     let job = world.submit("Add a test").await;
     world
         .until(MINUTE, "a session", async |world| {

@@ -4,7 +4,7 @@ use domain::policy::MergePolicy;
 use sandbox::github::{CheckSetup, CiSetup, NewPull, Outcome, PullState, RepoSetup};
 use sandbox::story::Step;
 use sandbox::{Foreign, ForeignPull, Scenario};
-use tests::world::{MINUTE, REPO, SECOND, Setup, World, ci, hour, on_green, progress, story};
+use tests::world::{MINUTE, REPO, SECOND, World, ci, hour, on_green, progress, story};
 
 /// Marking the draft as ready cancels the checks that run and starts them again: the cancelled ones are no failure.
 #[tokio::test]
@@ -29,14 +29,10 @@ async fn checks_that_were_cancelled_for_newer_ones_are_no_failure() {
             no_change: false,
         },
     ];
-    let world = World::with(Setup {
-        scenario: Scenario {
-            repos: vec![RepoSetup::new(REPO).with_ci(again)],
-            stories: vec![story("test", steps)],
-            ..Scenario::default()
-        },
-        source: on_green(),
-        ..Setup::default()
+    let world = World::on_green(Scenario {
+        repos: vec![RepoSetup::new(REPO).with_ci(again)],
+        stories: vec![story("test", steps)],
+        ..Scenario::default()
     })
     .await;
     let job = world.submit("Add a test").await;
@@ -64,8 +60,8 @@ async fn what_stands_on_others_in_a_stack_is_not_merged() {
     let mut source = on_green();
     source.branch = Some("feature".parse().expect("a branch"));
     source.policy.merge = MergePolicy::Human;
-    let world = World::with(Setup {
-        scenario: Scenario {
+    let world = World::of(
+        Scenario {
             foreign: vec![Foreign::Pull(ForeignPull {
                 pull: below,
                 ..ForeignPull::default()
@@ -73,8 +69,7 @@ async fn what_stands_on_others_in_a_stack_is_not_merged() {
             ..Scenario::default()
         },
         source,
-        ..Setup::default()
-    })
+    )
     .await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 5, &job, "in-review").await;

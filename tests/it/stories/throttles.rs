@@ -21,12 +21,7 @@ fn status(code: u16, retry_after_secs: Option<u64>) -> Fault {
 async fn long_job() -> (World, domain::ids::JobId) {
     let mut steps: Vec<Step> = (0..40).map(|_| progress(MINUTE * 10, "Working")).collect();
     steps.insert(0, progress(SECOND, "Beginning"));
-    let world = World::with(Setup {
-        scenario: scenario(vec![story("long", steps)]),
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(scenario(vec![story("long", steps)])).await;
     let job = world.submit("long").await;
     world.pass(MINUTE).await;
     (world, job)
@@ -173,11 +168,7 @@ async fn one_session_that_cannot_be_read_does_not_hold_up_the_others() {
 
 #[tokio::test]
 async fn a_listing_that_breaks_does_not_stop_single_reads() {
-    let world = World::with(Setup {
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(sandbox::Scenario::default()).await;
     let broken = FaultKind::Status {
         code: 503,
         retry_after_secs: None,
@@ -199,11 +190,7 @@ async fn a_listing_that_breaks_does_not_stop_single_reads() {
 
 #[tokio::test]
 async fn a_wait_that_jules_asks_for_holds_for_all_jobs_of_the_account() {
-    let world = World::with(Setup {
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(sandbox::Scenario::default()).await;
     let refusal = status(429, Some(120)).on("POST").next(1);
     world.sandbox.faults().add(refusal);
     let mut jobs = Vec::new();

@@ -9,7 +9,7 @@ use jiff::SignedDuration;
 use sandbox::github::RepoSetup;
 use sandbox::jules::AccountSetup;
 use sandbox::{Lags, Logged, Scenario, Service};
-use tests::world::{MINUTE, REPO, SECOND, Setup, World, ci, green_checks, on_green};
+use tests::world::{MINUTE, REPO, SECOND, World, ci, green_checks, on_green};
 
 /// A world with so many additional repositories.
 async fn world_of(repos: usize, merge: MergePolicy) -> World {
@@ -22,8 +22,8 @@ async fn world_of(repos: usize, merge: MergePolicy) -> World {
     };
     let repo = |name: &str| RepoSetup::new(name).with_ci(ci(green_checks()));
     let all = names.iter().map(String::as_str).chain([REPO]);
-    let world = World::with(Setup {
-        scenario: Scenario {
+    let world = World::of(
+        Scenario {
             accounts: vec![AccountSetup {
                 concurrent: 60,
                 per_24h: 300,
@@ -32,9 +32,8 @@ async fn world_of(repos: usize, merge: MergePolicy) -> World {
             repos: all.map(repo).collect(),
             ..Scenario::default()
         },
-        source: source(REPO),
-        ..Setup::default()
-    })
+        source(REPO),
+    )
     .await;
     for name in &names {
         world.put_source(&source(name)).await;

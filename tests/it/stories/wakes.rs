@@ -8,8 +8,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sandbox::agent::{AgentSetup, Received};
 use sandbox::story::Story;
 use tests::world::{
-    AGENT, MINUTE, SECOND, Setup, World, asking, asking_often, hour, on_green, scenario, silent,
-    stalling,
+    AGENT, MINUTE, SECOND, World, asking, asking_often, hour, on_green, scenario, silent, stalling,
 };
 
 /// The agent's receiver, which answers with these statuses; the last one stays.
@@ -25,12 +24,7 @@ fn receiver(statuses: &[u16]) -> AgentSetup {
 async fn playing(stories: Vec<Story>, receiver: AgentSetup) -> World {
     let mut played = scenario(stories);
     played.agents = vec![receiver];
-    World::with(Setup {
-        scenario: played,
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await
+    World::on_green(played).await
 }
 
 /// A world whose agent answers with these statuses.
@@ -363,12 +357,7 @@ async fn nothing_is_sent_for_a_test_but_the_test() {
 
 #[tokio::test]
 async fn the_events_of_a_job_are_numbered_in_their_order() {
-    let world = World::with(Setup {
-        scenario: scenario(vec![asking("ask", "Which database?")]),
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::on_green(scenario(vec![asking("ask", "Which database?")])).await;
     let (asks, other) = (world.submit("ask").await, world.submit("Add a test").await);
     world.until_is(MINUTE * 5, &asks, "asking").await;
     world

@@ -108,14 +108,13 @@ async fn a_repository_that_cannot_be_read_stops_no_other() {
     const OTHER: &str = "acme/blog";
     let checks = vec![CheckSetup::new("build", Outcome::Success)];
     let repos = [OTHER, REPO].map(|name| RepoSetup::new(name).with_ci(ci(checks.clone())));
-    let world = World::with(Setup {
-        scenario: Scenario {
+    let world = World::of(
+        Scenario {
             repos: repos.to_vec(),
             ..Scenario::default()
         },
-        source: taking(|_| {}),
-        ..Setup::default()
-    })
+        taking(|_| {}),
+    )
     .await;
     let other = OTHER.parse().expect("a repository");
     let source = Source {

@@ -5,7 +5,7 @@ use domain::policy::{MergePolicy, Source};
 use domain::pull::REOPEN_WAIT;
 use sandbox::Scenario;
 use sandbox::github::{CheckSetup, CiSetup, Outcome, RequiredCheck};
-use tests::world::{MINUTE, REPO, Setup, World, hour, with_ci};
+use tests::world::{MINUTE, REPO, World, hour, with_ci};
 
 use super::people::open_events;
 use super::{delivery, judge, open_issue, place, reviews, taking, until, world_with};
@@ -72,12 +72,7 @@ async fn a_collaborator_who_may_only_read_gives_no_pass() {
     scenario.repos[0].collaborators = people
         .map(|(login, may)| (login.to_owned(), may.to_owned()))
         .into();
-    let world = World::with(Setup {
-        source: reviewed_by_people(),
-        scenario,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(scenario, reviewed_by_people()).await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "review/running").await;
     let pull = pull_of(&world, number).await;
@@ -133,12 +128,7 @@ async fn a_head_that_only_merged_the_base_in_is_not_reviewed_again() {
             on_base: false,
             again_on_ready: false,
         };
-        let world = World::with(Setup {
-            source,
-            scenario: with_ci(strict),
-            ..Setup::default()
-        })
-        .await;
+        let world = World::of(with_ci(strict), source).await;
         let number = open_issue(&world, "Add a test", "");
         let asked = async |world: &World| reviews(world).len() == 1;
         Box::pin(world.until(hour(1), "a review", asked)).await;

@@ -87,12 +87,7 @@ async fn the_failure_of_a_session_is_open_without_an_agent() {
     let reason = "no disk".to_owned();
     let after = SECOND * 2;
     let fails = story("Add a test", vec![Step::Fail { after, reason }]);
-    let world = World::with(Setup {
-        source,
-        scenario: scenario(vec![fails]),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(scenario(vec![fails]), source).await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "plan/failed").await;
     world.pass(MINUTE * 5).await;
@@ -116,12 +111,7 @@ async fn the_failure_of_the_last_attempt_is_open_for_a_person() {
     let reason = "no disk".to_owned();
     let after = SECOND * 2;
     let fails = story("Add a test", vec![Step::Fail { after, reason }]);
-    let world = World::with(Setup {
-        source,
-        scenario: scenario(vec![fails]),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(scenario(vec![fails]), source).await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "plan/failed").await;
     world.pass(MINUTE * 5).await;
@@ -190,12 +180,7 @@ async fn world_with_reviewer(stories: Vec<Story>) -> World {
         statuses: vec![202],
         ..AgentSetup::default()
     }];
-    World::with(Setup {
-        scenario: played,
-        source,
-        ..Setup::default()
-    })
-    .await
+    World::of(played, source).await
 }
 
 /// Whether its first wake is over.
@@ -229,12 +214,7 @@ async fn a_retry_of_a_red_head_that_fails_again_is_told_once() {
     let mut source = taking(|rules| rules.checkpoints = Checkpoints::none());
     source.policy.ci_repairs = 0;
     let red = CheckSetup::new("build", Outcome::Failure);
-    let world = World::with(Setup {
-        source,
-        scenario: with_ci(ci(vec![red])),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(with_ci(ci(vec![red])), source).await;
     let told = |world: &World| {
         let mut names = world.wake_names();
         names.retain(|name| name.ends_with("_failed"));
@@ -290,11 +270,10 @@ async fn a_question_blocks_a_delivery_until_it_is_answered() {
         text: "Which database?".to_owned(),
     };
     let asking = story("You plan and implement", from_work(vec![plan, ask]));
-    let world = World::with(Setup {
-        source: taking(|rules| rules.checkpoints = Checkpoints::none()),
-        scenario: scenario(vec![asking]),
-        ..Setup::default()
-    })
+    let world = World::of(
+        scenario(vec![asking]),
+        taking(|rules| rules.checkpoints = Checkpoints::none()),
+    )
     .await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "implement/blocked").await;
@@ -341,12 +320,7 @@ async fn a_question_of_the_session_that_reviews_blocks_its_delivery_until_it_is_
         rules.checkpoints = Checkpoints::none();
         rules.review_by = Some(ReviewBy::Jules);
     });
-    let world = World::with(Setup {
-        source,
-        scenario: scenario(vec![story("You review a change", asking)]),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(scenario(vec![story("You review a change", asking)]), source).await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "review/blocked").await;
     world.pass(MINUTE * 10).await;
@@ -383,12 +357,7 @@ async fn a_job_whose_change_jules_reviews_waits_for_that_in_a_pause_too() {
         rules.checkpoints = Checkpoints::none();
         rules.review_by = Some(ReviewBy::Jules);
     });
-    let world = World::with(Setup {
-        source,
-        scenario: scenario(vec![story("You review a change", reads)]),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(scenario(vec![story("You review a change", reads)]), source).await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "review/running").await;
     world.pass(MINUTE * 5).await;
@@ -495,12 +464,7 @@ async fn a_repository_without_ci_merges_where_no_check_is_asked_for() {
     });
     source.policy.merge = MergePolicy::Human;
     source.policy.min_checks = 0;
-    let world = World::with(Setup {
-        source,
-        scenario: with_ci(ci(Vec::new())),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(with_ci(ci(Vec::new())), source).await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "review/succeeded").await;
     order(&world, number, Act::APPROVE).await;

@@ -573,11 +573,10 @@ async fn a_session_that_changes_nothing_fails_its_phase() {
         rules.checkpoints = Checkpoints::none();
         rules.review_by = Some(ReviewBy::Nobody);
     });
-    let world = World::with(Setup {
+    let world = World::of(
+        scenario(vec![story("You plan and implement", vec![ends])]),
         source,
-        scenario: scenario(vec![story("You plan and implement", vec![ends])]),
-        ..Setup::default()
-    })
+    )
     .await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "implement/failed").await;

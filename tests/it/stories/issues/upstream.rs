@@ -27,12 +27,7 @@ async fn a_plan_that_is_approved_on_its_own_page_goes_on_by_that_person() {
             steps: vec!["Look at the totals".to_owned()],
         };
         let planning = story("You plan and implement", from_work(vec![plan]));
-        let world = World::with(Setup {
-            source: taking(|_| {}),
-            scenario: scenario(vec![planning]),
-            ..Setup::default()
-        })
-        .await;
+        let world = World::of(scenario(vec![planning]), taking(|_| {})).await;
         let number = open_issue(&world, "Add a test", "");
         until(&world, number, "plan/pending").await;
         order(&world, number, Act::Start).await;

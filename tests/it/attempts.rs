@@ -51,11 +51,7 @@ async fn an_order_that_fails_for_good_is_told() {
     let world = World::on_green(scenario(vec![asking("ask me", "Which database?")])).await;
     let job = world.submit("ask me").await;
     world.until_is(MINUTE * 5, &job, "asking").await;
-    let refused = FaultKind::Status {
-        code: 403,
-        retry_after_secs: None,
-        body: None,
-    };
+    let refused = FaultKind::status(403);
     let fault = Fault::new(Service::Jules, ":sendMessage", refused);
     world.sandbox.faults().add(fault.on("POST").next(1));
     let said = world.say(&job, "PostgreSQL", "answer-1").await;
@@ -84,11 +80,7 @@ async fn an_answer_that_is_tried_no_more_leaves_its_question_open() {
     let world = World::on_green(scenario(vec![asking("ask me", "Which database?")])).await;
     let job = world.submit("ask me").await;
     world.until_is(MINUTE * 5, &job, "asking").await;
-    let refused = FaultKind::Status {
-        code: 403,
-        retry_after_secs: None,
-        body: None,
-    };
+    let refused = FaultKind::status(403);
     let fault = Fault::new(Service::Jules, ":sendMessage", refused);
     world.sandbox.faults().add(fault.on("POST"));
     for _ in 0..ATTEMPTS_MAX {

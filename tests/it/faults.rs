@@ -35,11 +35,7 @@ async fn a_create_whose_answer_is_lost_makes_one_session() {
         FaultKind::CutBefore,
         FaultKind::StatusAfterEffect { code: 500 },
         FaultKind::StatusAfterEffect { code: 503 },
-        FaultKind::Status {
-            code: 500,
-            retry_after_secs: None,
-            body: None,
-        },
+        FaultKind::status(500),
         FaultKind::Status {
             code: 429,
             retry_after_secs: Some(20),
@@ -218,11 +214,7 @@ async fn an_archive_of_a_twin_whose_answer_is_lost_is_settled() {
 async fn a_message_whose_answer_is_lost_is_said_once() {
     let others = [
         FaultKind::StatusAfterEffect { code: 500 },
-        FaultKind::Status {
-            code: 503,
-            retry_after_secs: None,
-            body: None,
-        },
+        FaultKind::status(503),
     ];
     for kind in CUTS.into_iter().chain(others) {
         let world = World::on_green(scenario(vec![asking("ask me", "Which database?")])).await;
@@ -378,11 +370,7 @@ async fn a_merge_whose_answer_is_lost_is_settled_by_reading() {
     let others = [
         FaultKind::StatusAfterEffect { code: 502 },
         FaultKind::HtmlInstead,
-        FaultKind::Status {
-            code: 502,
-            retry_after_secs: None,
-            body: None,
-        },
+        FaultKind::status(502),
     ];
     for kind in CUTS.into_iter().chain(others) {
         let world = World::on_green(Scenario::default()).await;
@@ -563,15 +551,10 @@ async fn github_down_for_an_hour_costs_an_hour_and_nothing_else() {
                 world.sandbox.counters().creates == 1
             })
             .await;
-        world.sandbox.faults().add(Fault::new(
-            Service::GitHub,
-            "",
-            FaultKind::Status {
-                code,
-                retry_after_secs: None,
-                body: None,
-            },
-        ));
+        world
+            .sandbox
+            .faults()
+            .add(Fault::new(Service::GitHub, "", FaultKind::status(code)));
         world.pass(hour(1)).await;
         assert_eq!(world.state(&job).await, "in-review");
         let calls = world.requests(Service::GitHub, "GET", "").len();

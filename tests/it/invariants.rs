@@ -66,15 +66,10 @@ async fn nothing_merges_while_anything_about_it_is_unknown() {
         let world = World::on_green(Scenario::default()).await;
         for code in [500, 403] {
             world.sandbox.faults().clear();
-            world.sandbox.faults().add(Fault::new(
-                Service::GitHub,
-                path,
-                FaultKind::Status {
-                    code,
-                    retry_after_secs: None,
-                    body: None,
-                },
-            ));
+            world
+                .sandbox
+                .faults()
+                .add(Fault::new(Service::GitHub, path, FaultKind::status(code)));
             let job = world.submit("Add a test").await;
             world.pass(MINUTE * 40).await;
             assert_eq!(

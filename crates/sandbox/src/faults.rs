@@ -91,6 +91,18 @@ pub enum FaultKind {
     NullSha,
 }
 
+impl FaultKind {
+    /// Answers this status in the service's usual error shape, and nothing happens.
+    #[must_use]
+    pub const fn status(code: u16) -> Self {
+        Self::Status {
+            code,
+            retry_after_secs: None,
+            body: None,
+        }
+    }
+}
+
 /// How long after a write the reads still show the old picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

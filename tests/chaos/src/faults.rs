@@ -164,11 +164,7 @@ impl FaultInjector {
         match self.dice.random_range(0..3) {
             0 => FaultKind::CutAfterEffect,
             1 => FaultKind::CutBefore,
-            _ => FaultKind::Status {
-                code: 500,
-                retry_after_secs: None,
-                body: None,
-            },
+            _ => FaultKind::status(500),
         }
     }
 }

@@ -133,11 +133,7 @@ async fn what_a_finished_session_adds_to_its_own_work_is_merged() {
 async fn a_stranger_pushes(compares: bool) {
     let world = world_with(MergePolicy::OnGreen).await;
     if !compares {
-        let refusal = FaultKind::Status {
-            code: 404,
-            retry_after_secs: None,
-            body: None,
-        };
+        let refusal = FaultKind::status(404);
         let fault = Fault::new(Service::GitHub, "/compare/", refusal);
         world.sandbox.faults().add(fault);
     }

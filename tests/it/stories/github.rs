@@ -127,11 +127,7 @@ async fn a_repository_out_of_sight_is_told_once_and_found_again() {
 #[tokio::test]
 async fn one_404_alone_is_told_to_nobody() {
     let (world, job) = in_review(false).await;
-    let lagging = FaultKind::Status {
-        code: 404,
-        retry_after_secs: None,
-        body: None,
-    };
+    let lagging = FaultKind::status(404);
     let fault = Fault::new(Service::GitHub, "/pulls/1", lagging.clone());
     world.sandbox.faults().add(fault.next(1));
     merges(&world, &job, MINUTE * 20).await;
@@ -145,11 +141,7 @@ async fn one_404_alone_is_told_to_nobody() {
 #[tokio::test]
 async fn a_pull_request_that_is_gone_is_told_once() {
     let (world, job) = in_review(false).await;
-    let gone = FaultKind::Status {
-        code: 404,
-        retry_after_secs: None,
-        body: None,
-    };
+    let gone = FaultKind::status(404);
     let fault = Fault::new(Service::GitHub, "/pulls/1", gone);
     world.sandbox.faults().add(fault);
     world.pass(hour(1)).await;

@@ -470,11 +470,7 @@ async fn issues_that_cannot_be_read_close_no_delivery() {
     let world = world_with(taking(|_| {}), false).await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "plan/pending").await;
-    let kind = FaultKind::Status {
-        code: 404,
-        retry_after_secs: None,
-        body: None,
-    };
+    let kind = FaultKind::status(404);
     let missing = Fault::new(Service::GitHub, "/issues", kind);
     world.sandbox.faults().add(missing);
     world.pass(MINUTE * 30).await;

@@ -29,11 +29,7 @@ async fn a_repaired_session_is_heard_twice_however_its_log_lags() {
 
 /// Jules lists nothing there.
 fn silent(path: &str) -> Fault {
-    let unavailable = FaultKind::Status {
-        code: 503,
-        retry_after_secs: None,
-        body: None,
-    };
+    let unavailable = FaultKind::status(503);
     Fault::new(Service::Jules, path, unavailable).on("GET")
 }
 

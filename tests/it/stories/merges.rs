@@ -168,11 +168,7 @@ async fn a_merge_that_github_refused_does_not_count_against_the_day() {
         ..Setup::default()
     })
     .await;
-    let refusal = FaultKind::Status {
-        code: 405,
-        retry_after_secs: None,
-        body: None,
-    };
+    let refusal = FaultKind::status(405);
     world.sandbox.faults().add(
         Fault::new(Service::GitHub, "/merge", refusal)
             .on("PUT")
@@ -217,11 +213,7 @@ async fn a_head_that_moves_before_the_merge_is_judged_again() {
 #[tokio::test]
 async fn a_refused_merge_is_tried_a_few_times_and_then_told() {
     let (world, job) = green_world().await;
-    let refusal = FaultKind::Status {
-        code: 405,
-        retry_after_secs: None,
-        body: None,
-    };
+    let refusal = FaultKind::status(405);
     world
         .sandbox
         .faults()

@@ -118,11 +118,7 @@ async fn what_is_pushed_is_polled_ten_times_less_often_and_nothing_is_missed() {
 #[tokio::test]
 async fn pushes_do_not_press_an_account_in_trouble() {
     let (world, job) = asks_after(MINUTE * 20).await;
-    let busy = FaultKind::Status {
-        code: 429,
-        retry_after_secs: None,
-        body: None,
-    };
+    let busy = FaultKind::status(429);
     let busy = Fault::new(Service::Jules, "", busy);
     world.sandbox.faults().add(busy);
     world.pass(MINUTE).await;

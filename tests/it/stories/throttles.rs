@@ -149,11 +149,7 @@ async fn one_session_that_cannot_be_read_does_not_hold_up_the_others() {
     let bad = world.submit("the bad one").await;
     world.until_is(MINUTE, &bad, "working").await;
     let session = world.session(&bad).await.id;
-    let broken = FaultKind::Status {
-        code: 500,
-        retry_after_secs: None,
-        body: None,
-    };
+    let broken = FaultKind::status(500);
     world
         .sandbox
         .faults()
@@ -169,11 +165,7 @@ async fn one_session_that_cannot_be_read_does_not_hold_up_the_others() {
 #[tokio::test]
 async fn a_listing_that_breaks_does_not_stop_single_reads() {
     let world = World::on_green(sandbox::Scenario::default()).await;
-    let broken = FaultKind::Status {
-        code: 503,
-        retry_after_secs: None,
-        body: None,
-    };
+    let broken = FaultKind::status(503);
     world
         .sandbox
         .faults()

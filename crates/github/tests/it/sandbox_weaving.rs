@@ -297,11 +297,7 @@ async fn a_change_that_can_never_be_read_is_not_held_and_holds_up_no_weave() {
     let faults = stage.sandbox.faults();
     for path in ["/compare/", "/git/trees/", "/git/blobs/"] {
         for (code, expected) in [(451, Ok(false)), (503, Err(FailureClass::Unavailable))] {
-            let kind = FaultKind::Status {
-                code,
-                retry_after_secs: None,
-                body: None,
-            };
+            let kind = FaultKind::status(code);
             faults.add(Fault::new(Service::GitHub, path, kind));
             assert_eq!(held().await, expected, "{path} {code}");
             faults.clear();

@@ -122,11 +122,7 @@ async fn a_repository_that_cannot_be_read_stops_no_other() {
         ..taking(|_| {})
     };
     world.put_source(&source).await;
-    let kind = FaultKind::Status {
-        code: 502,
-        retry_after_secs: None,
-        body: None,
-    };
+    let kind = FaultKind::status(502);
     let broken = Fault::new(Service::GitHub, "/acme/blog/issues", kind);
     world.sandbox.faults().add(broken);
     world.pass(MINUTE * 5).await;
@@ -269,11 +265,7 @@ async fn unreadable_for_a_while(code: u16) {
     let world = world_with(taking(|_| {}), false).await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "plan/pending").await;
-    let kind = FaultKind::Status {
-        code,
-        retry_after_secs: None,
-        body: None,
-    };
+    let kind = FaultKind::status(code);
     let path = format!("/repos/{REPO}/issues/{number}");
     let gone = Fault::new(Service::GitHub, &path, kind).on("GET");
     world.sandbox.faults().add(gone);

@@ -253,11 +253,7 @@ async fn a_dispatch_that_went_unheard_is_not_looked_for_in_another_repository() 
     assert_eq!(place(&world, number).await, "deploy/pending");
 
     // Its runs cannot be read at first, so nothing but the first dispatch itself keeps it from another one.
-    let kind = FaultKind::Status {
-        code: 502,
-        retry_after_secs: None,
-        body: None,
-    };
+    let kind = FaultKind::status(502);
     faults.add(Fault::new(Service::GitHub, "/actions/", kind).on("GET"));
     let github = world.sandbox.github();
     github.remove_repo(REPO);
@@ -316,11 +312,7 @@ async fn a_wait_that_github_asks_for_puts_off_how_a_deployment_goes() {
 #[tokio::test]
 async fn a_workflow_that_cannot_be_dispatched_fails_its_phase() {
     let world = deploying(Checkpoints::none()).await;
-    let kind = FaultKind::Status {
-        code: 422,
-        retry_after_secs: None,
-        body: None,
-    };
+    let kind = FaultKind::status(422);
     let refused = Fault::new(Service::GitHub, "/dispatches", kind);
     world.sandbox.faults().add(refused);
     let number = open_issue(&world, "Add a test", "");

@@ -58,11 +58,7 @@ async fn a_session_that_is_refused_is_told_at_once_and_fails_its_phase_after_an_
 async fn an_issue_that_could_not_be_closed_is_told_of_and_closed_later() {
     let source = taking(|rules| rules.checkpoints = Checkpoints::none());
     let world = world_with(source, false).await;
-    let kind = FaultKind::Status {
-        code: 422,
-        retry_after_secs: None,
-        body: None,
-    };
+    let kind = FaultKind::status(422);
     let refused = Fault::new(Service::GitHub, "/issues/", kind)
         .on("PATCH")
         .saying("state_reason");
@@ -88,11 +84,7 @@ async fn an_issue_that_could_not_be_closed_is_told_of_and_closed_later() {
 #[tokio::test]
 async fn a_message_that_jules_keeps_refusing_fails_its_phase_and_calls_a_person() {
     let world = world_with(taking(|_| {}), false).await;
-    let kind = FaultKind::Status {
-        code: 403,
-        retry_after_secs: None,
-        body: None,
-    };
+    let kind = FaultKind::status(403);
     let refused = Fault::new(Service::Jules, ":sendMessage", kind).on("POST");
     world.sandbox.faults().add(refused);
     let number = open_issue(&world, "Add a test", "");
@@ -145,11 +137,7 @@ async fn a_message_waits_for_jules_as_long_as_an_outage_lasts() {
         until(&world, number, "plan/pending").await;
         order(&world, number, Act::Start).await;
         until(&world, number, "plan/succeeded").await;
-        let kind = FaultKind::Status {
-            code,
-            retry_after_secs: None,
-            body: None,
-        };
+        let kind = FaultKind::status(code);
         let outage = Fault::new(Service::Jules, path, kind);
         world.sandbox.faults().add(outage);
         let reason = "Test the cart, too".to_owned();
@@ -172,11 +160,7 @@ async fn a_message_waits_for_jules_as_long_as_an_outage_lasts() {
 /// A world in which Jules refuses the approval of the plan of a delivery.
 async fn refusing_approval() -> (World, u64) {
     let world = world_with(taking(|_| {}), false).await;
-    let kind = FaultKind::Status {
-        code: 400,
-        retry_after_secs: None,
-        body: None,
-    };
+    let kind = FaultKind::status(400);
     let refused = Fault::new(Service::Jules, ":approvePlan", kind).on("POST");
     world.sandbox.faults().add(refused);
     let number = open_issue(&world, "Add a test", "");

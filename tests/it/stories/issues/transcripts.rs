@@ -212,11 +212,7 @@ async fn kept_once_it_can_be_read(code: u16) {
     };
     Box::pin(world.until(hour(1), "a session works", works)).await;
     world.pass(MINUTE * 5).await;
-    let kind = FaultKind::Status {
-        code,
-        retry_after_secs: None,
-        body: None,
-    };
+    let kind = FaultKind::status(code);
     let silent = Fault::new(Service::Jules, "/activities", kind);
     world.sandbox.faults().add(silent.clone());
     order(&world, number, Act::Cancel).await;
@@ -341,11 +337,7 @@ async fn what_a_caller_read_is_kept_when_the_session_is_gone_before_its_end() {
     world.dispatcher.handle(&asked).await.expect("done");
     let before = told(&world, number, &run).await;
     assert!(!before.is_empty());
-    let gone = FaultKind::Status {
-        code: 404,
-        retry_after_secs: None,
-        body: None,
-    };
+    let gone = FaultKind::status(404);
     let session = run.session.clone().expect("a session");
     let path = format!("/sessions/{session}");
     world

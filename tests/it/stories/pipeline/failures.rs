@@ -85,18 +85,9 @@ async fn a_pull_request_that_is_not_repaired_holds_no_run_that_people_merge() {
     assert!(told.len() == 1 && told[0].starts_with(&found), "{told:?}");
 }
 
-/// GitHub answers so, and nothing happens.
-fn answers(code: u16) -> FaultKind {
-    FaultKind::Status {
-        code,
-        retry_after_secs: None,
-        body: None,
-    }
-}
-
 #[tokio::test]
 async fn a_commit_that_github_does_not_show_yet_and_a_cut_answer_fail_no_step() {
-    for kind in [answers(404), FaultKind::HtmlInstead] {
+    for kind in [FaultKind::status(404), FaultKind::HtmlInstead] {
         let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
         let unread = Fault::new(Service::GitHub, "/git/trees", kind);
         world.sandbox.faults().add(unread.on("GET").next(1));
@@ -114,7 +105,7 @@ async fn a_commit_that_github_does_not_show_yet_and_a_cut_answer_fail_no_step() 
 /// The process dies between the plan of a step and its jobs, and has to read the files again.
 #[tokio::test]
 async fn files_that_are_not_read_at_once_fail_no_agent() {
-    for kind in [answers(404), FaultKind::HtmlInstead] {
+    for kind in [FaultKind::status(404), FaultKind::HtmlInstead] {
         let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
         push_all(&world, "jules", &REAL[1..]);
         let (fate, faults) = (world.fate.clone(), world.sandbox.faults().clone());
@@ -267,7 +258,7 @@ async fn a_write_that_is_refused_is_told_once_and_ends_the_run_with_its_reason()
     for code in [403, 422] {
         let source = piped(rules(Exchange::Auto, Implement::Human));
         let world = world_of(source, vec![Story::layer()]).await;
-        let refused = Fault::new(Service::GitHub, "/git/refs", answers(code));
+        let refused = Fault::new(Service::GitHub, "/git/refs", FaultKind::status(code));
         world.sandbox.faults().add(refused.on("POST"));
         for run in 1..=2 {
             let begun = begin(&world, EntryPoint::Decider).await;
@@ -352,7 +343,7 @@ async fn because(world: &World, begun: &Pipeline) -> Vec<String> {
 #[tokio::test]
 async fn a_step_says_why_its_files_are_not_read() {
     let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
-    let down = Fault::new(Service::GitHub, "/git/trees", answers(503));
+    let down = Fault::new(Service::GitHub, "/git/trees", FaultKind::status(503));
     world.sandbox.faults().add(down.on("GET"));
     let begun = begin(&world, EntryPoint::Decider).await;
     world.pass(hour(1) / 4).await;

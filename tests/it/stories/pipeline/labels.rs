@@ -80,11 +80,7 @@ async fn a_process_that_dies_after_any_act_makes_all_labels() {
 #[tokio::test]
 async fn a_label_that_may_not_be_made_fails_the_run_with_its_name() {
     let world = world().await;
-    let refused = FaultKind::Status {
-        code: 403,
-        retry_after_secs: None,
-        body: None,
-    };
+    let refused = FaultKind::status(403);
     let fault = Fault::new(Service::GitHub, "/labels", refused);
     world.sandbox.faults().add(fault.on("POST"));
     let told = synced(&world).await;

@@ -232,7 +232,7 @@ async fn by_hand_a_run_begins_in_a_pause_too() {
 #[tokio::test]
 async fn settings_are_read_again_when_their_branch_has_moved_and_only_then() {
     let world = scheduled(NOON, source()).await;
-    let broken = Fault::new(Service::GitHub, "/graphql", status(502));
+    let broken = Fault::new(Service::GitHub, "/graphql", FaultKind::status(502));
     world.sandbox.faults().add(broken);
     Box::pin(world.pass(MINUTE * 40)).await;
     assert_eq!(schedule(&world).await.error, None, "no file was read");
@@ -250,14 +250,6 @@ async fn settings_are_read_again_when_their_branch_has_moved_and_only_then() {
     Box::pin(world.pass(hour(24))).await;
     assert_eq!(runs(&world).await.len(), 1, "no time is named any more");
     world.finish().await;
-}
-
-fn status(code: u16) -> FaultKind {
-    FaultKind::Status {
-        code,
-        retry_after_secs: None,
-        body: None,
-    }
 }
 
 #[tokio::test]
@@ -293,7 +285,7 @@ async fn a_branch_that_is_missing_and_one_that_may_not_be_read_are_told_once() {
     Box::pin(world.pass(MINUTE)).await;
     assert_eq!(schedule(&world).await.error, None);
 
-    let refused = Fault::new(Service::GitHub, "/graphql", status(400));
+    let refused = Fault::new(Service::GitHub, "/graphql", FaultKind::status(400));
     world.sandbox.faults().add(refused);
     change(&world, |_| {}).await;
     Box::pin(world.pass(hour(1))).await;
@@ -307,7 +299,7 @@ async fn a_branch_that_is_missing_and_one_that_may_not_be_read_are_told_once() {
 #[tokio::test]
 async fn a_github_that_is_away_keeps_the_known_times() {
     let world = scheduled(NOON, source()).await;
-    let broken = Fault::new(Service::GitHub, "/repos/acme/shop", status(502));
+    let broken = Fault::new(Service::GitHub, "/repos/acme/shop", FaultKind::status(502));
     world.sandbox.faults().add(broken);
     pass_to(&world, "2026-03-01T11:01:00Z").await;
     assert_eq!(runs(&world).await.len(), 1);
@@ -323,7 +315,7 @@ async fn a_run_that_may_not_read_its_files_holds_no_later_time() {
     pass_to(&world, "2026-03-01T11:01:00Z").await;
     let first = runs(&world).await.remove(0);
     until_over(&world, &first).await;
-    let refused = Fault::new(Service::GitHub, "/git/trees", status(403));
+    let refused = Fault::new(Service::GitHub, "/git/trees", FaultKind::status(403));
     world.sandbox.faults().add(refused.on("GET"));
     pass_to(&world, "2026-03-01T17:30:00Z").await;
     let begun = runs(&world).await;

@@ -33,15 +33,6 @@ fn letters() -> Vec<Story> {
 /// What a question about the files of personas says.
 pub(super) const PERSONAS: &str = ":.jules\"";
 
-/// A status without anything else.
-pub(super) fn status(code: u16) -> FaultKind {
-    FaultKind::Status {
-        code,
-        retry_after_secs: None,
-        body: None,
-    }
-}
-
 /// GitHub answers questions about these files so.
 pub(super) fn answers(files: &str, kind: FaultKind) -> Fault {
     Fault::new(Service::GitHub, "/graphql", kind).saying(files)
@@ -77,7 +68,7 @@ async fn an_outbox_that_can_never_be_read_is_told_to_its_member_and_stops_nothin
     stories[2] = member("visionary", 60, &vision, &[]);
     let world = world_of(true, stories).await;
     let faults = world.sandbox.faults();
-    faults.add(answers("mail/outbox", status(404)));
+    faults.add(answers("mail/outbox", FaultKind::status(404)));
     begin(&world).await;
     until_it_is_told(&world).await;
     faults.clear();
@@ -93,7 +84,7 @@ async fn an_abort_ends_the_jobs_while_mail_cannot_be_read() {
     let world = world_of(true, letters()).await;
     begin(&world).await;
     let faults = world.sandbox.faults();
-    faults.add(answers("mail/outbox", status(502)));
+    faults.add(answers("mail/outbox", FaultKind::status(502)));
     until_pulls_are_open(&world).await;
     Box::pin(world.pass(MINUTE * 5)).await;
     let repo = REPO.parse().expect("a repository");
@@ -121,7 +112,7 @@ async fn mail_in_a_patch_is_sent_while_heads_of_others_cannot_be_read() {
     stories[0] = silent("curator", &change(HELLO));
     let world = world_of(true, stories).await;
     let faults = world.sandbox.faults();
-    faults.add(answers("mail/outbox", status(502)));
+    faults.add(answers("mail/outbox", FaultKind::status(502)));
     begin(&world).await;
     until_mail_is_read(&world).await;
     faults.clear();
@@ -152,7 +143,10 @@ async fn mail_that_cannot_be_read_holds_its_own_member_back_and_no_other() {
     until_pulls_are_open(&world).await;
     let head = world.pull(101).head_sha;
     let faults = world.sandbox.faults();
-    faults.add(answers(&format!("{head}:.jules/mail/outbox"), status(502)));
+    faults.add(answers(
+        &format!("{head}:.jules/mail/outbox"),
+        FaultKind::status(502),
+    ));
     let over = until_over(&world).await;
     assert_eq!(
         members(&over),
@@ -184,7 +178,7 @@ async fn begun_with(fault: Fault) -> World {
 
 #[tokio::test]
 async fn one_odd_answer_about_the_personas_fails_no_member() {
-    for kind in [status(404), FaultKind::HtmlInstead] {
+    for kind in [FaultKind::status(404), FaultKind::HtmlInstead] {
         let world = begun_with(answers(PERSONAS, kind).next(1)).await;
         let over = until_over(&world).await;
         assert_eq!(over.state.word(), "done", "{}", world.story().await);
@@ -194,7 +188,7 @@ async fn one_odd_answer_about_the_personas_fails_no_member() {
 
 #[tokio::test]
 async fn a_sprint_ends_whose_personas_can_never_be_read() {
-    let world = begun_with(answers(PERSONAS, status(404))).await;
+    let world = begun_with(answers(PERSONAS, FaultKind::status(404))).await;
     let is_told = async |world: &World| {
         let repo = REPO.parse().expect("a repository");
         let why = world.backend.sprint_why(&repo, None).await;
@@ -226,7 +220,7 @@ async fn alone(mail: &str, fault: Fault) -> World {
 
 #[tokio::test]
 async fn one_odd_answer_loses_no_mail_and_merges_nothing_that_was_taken_back() {
-    for kind in [status(404), FaultKind::HtmlInstead] {
+    for kind in [FaultKind::status(404), FaultKind::HtmlInstead] {
         let world = alone(WITHDRAW, answers("mail/outbox", kind).next(1)).await;
         let over = until_over(&world).await;
         assert_eq!(members(&over), ["curator withdrawn"]);
@@ -240,7 +234,7 @@ async fn one_odd_answer_loses_no_mail_and_merges_nothing_that_was_taken_back() {
 
 #[tokio::test]
 async fn a_change_whose_mail_can_never_be_read_is_merged_by_a_person_only() {
-    let world = alone(WITHDRAW, answers("mail/outbox", status(404))).await;
+    let world = alone(WITHDRAW, answers("mail/outbox", FaultKind::status(404))).await;
     let is_open = async |world: &World| world.sandbox.github().pulls(REPO) == [101];
     Box::pin(world.until(hour(1), "its pull request is open", is_open)).await;
     let job = sprint(&world).await.members[0].job.clone();
@@ -259,7 +253,7 @@ async fn a_change_whose_mail_can_never_be_read_is_merged_by_a_person_only() {
 /// Its mail is collected at the end, and lets nothing go.
 #[tokio::test]
 async fn an_abort_merges_nothing_that_waited_for_its_mail() {
-    let world = alone(HELLO, answers("mail/outbox", status(502))).await;
+    let world = alone(HELLO, answers("mail/outbox", FaultKind::status(502))).await;
     let is_open = async |world: &World| world.sandbox.github().pulls(REPO) == [101];
     Box::pin(world.until(hour(1), "its pull request is open", is_open)).await;
     Box::pin(world.pass(MINUTE * 5)).await;
@@ -277,7 +271,7 @@ async fn an_abort_merges_nothing_that_waited_for_its_mail() {
 
 #[tokio::test]
 async fn an_outbox_that_can_never_be_read_is_told_to_its_member_after_an_abort_as_well() {
-    let world = alone(HELLO, answers("mail/outbox", status(404))).await;
+    let world = alone(HELLO, answers("mail/outbox", FaultKind::status(404))).await;
     let is_open = async |world: &World| world.sandbox.github().pulls(REPO) == [101];
     Box::pin(world.until(hour(1), "its pull request is open", is_open)).await;
     // Its head is read by then, and odd answers are still doubted.

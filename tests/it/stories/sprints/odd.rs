@@ -5,11 +5,10 @@ use domain::policy::MergePolicy;
 use domain::pull::MergeStyle;
 use domain::sprint::{FOREIGN_COMMIT, SprintState};
 use engine::work::Work;
-use sandbox::Fault;
+use sandbox::{Fault, FaultKind};
 use tests::world::MINUTE;
 
 use super::super::pipeline::push;
-use super::broken::status;
 use super::deaths::done;
 use super::resolving::nothing;
 use super::*;
@@ -101,7 +100,7 @@ async fn a_member_whose_session_is_refused_stops_no_other() {
         member("visionary", 4, &readme("A vision.\n"), &[]),
     ];
     let world = world_of(true, stories).await;
-    let refused = Fault::new(Service::Jules, "/sessions", status(400)).on("POST");
+    let refused = Fault::new(Service::Jules, "/sessions", FaultKind::status(400)).on("POST");
     let refused = refused.saying("You are the persona `refactor`");
     world.sandbox.faults().add(refused);
     begin(&world).await;

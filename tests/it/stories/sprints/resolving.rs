@@ -122,11 +122,7 @@ async fn a_last_attempt_begins_on_what_is_woven_and_replaces_the_pull_request() 
 #[tokio::test]
 async fn the_label_of_a_conflict_that_comes_late_is_not_put_on() {
     let world = world_of(true, appendix_a()).await;
-    let kind = FaultKind::Status {
-        code: 502,
-        retry_after_secs: None,
-        body: None,
-    };
+    let kind = FaultKind::status(502);
     let fault = Fault::new(Service::GitHub, "/issues/102/labels", kind);
     let faults = world.sandbox.faults();
     faults.add(fault.on("POST").saying("conflict"));

@@ -16,11 +16,7 @@ fn answers(clinic: &Clinic, code: u16) {
         path_contains: String::new(),
         method: None,
         body_contains: String::new(),
-        kind: FaultKind::Status {
-            code,
-            retry_after_secs: None,
-            body: None,
-        },
+        kind: FaultKind::status(code),
         times: Times::Always,
     });
 }

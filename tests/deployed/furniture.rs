@@ -1,9 +1,7 @@
 //! What a person would type after the first deployment: an account, an agent, a source that merges on green, and their secrets.
 
-use std::collections::BTreeMap;
-
 use aws::Parameters;
-use domain::account::{Account, Health, ListWeight, Pace};
+use domain::account::{Account, Pace};
 use domain::governor::Limits;
 use domain::policy::{MergePolicy, PlanApproval, Policy, Source, Timing};
 use engine::backend::{Backend, IndexEntry};
@@ -88,24 +86,16 @@ fn listed(due: Option<Timestamp>, list: &'static str, name: &str) -> IndexEntry 
 
 fn account(now: Timestamp) -> Account {
     Account {
-        name: "default".parse().expect("a name"),
         limits: Limits {
             concurrent: 15,
             per_day: 100,
         },
-        agent: None,
         // As often as ticks come.
         pace: Pace {
             tick: SignedDuration::from_secs(1),
             idle: SignedDuration::from_secs(1),
         },
-        health: Health::Working,
-        next_poll: now,
-        list: ListWeight::default(),
-        activity_reads: BTreeMap::new(),
-        passed_over: BTreeMap::new(),
-        counters: Default::default(),
-        budget: Default::default(),
+        ..Account::new("default".parse().expect("a name"), now)
     }
 }
 

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use domain::account::{Account, Budget, Health, ListWeight, Pace, PollCounters};
+use domain::account::{Account, ListWeight};
 use domain::event::{Audience, Event, EventContext, Occurrence};
-use domain::governor::Limits;
 use domain::ids::{EventId, JobId};
 use domain::job::{self, Job};
 use domain::policy::Timing;
@@ -168,20 +167,11 @@ async fn backend_over(records: Arc<dyn Records>, clock: &Arc<FakeClock>) -> Back
     let backend = Backend::new(records, queue, told, Arc::new(RandomIds), installation);
     let source = source();
     let account = Account {
-        name: source.account.clone(),
-        limits: Limits::default(),
-        agent: None,
-        pace: Pace::default(),
-        health: Health::Working,
-        next_poll: clock.now(),
         list: ListWeight {
             bytes_per_session: None,
             sessions: 1,
         },
-        activity_reads: BTreeMap::new(),
-        passed_over: BTreeMap::new(),
-        counters: PollCounters::default(),
-        budget: Budget::default(),
+        ..Account::new(source.account.clone(), clock.now())
     };
     let listed = |name: &str, sort: String| IndexEntry {
         list: keys::listed(name, sort),

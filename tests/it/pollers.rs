@@ -6,14 +6,13 @@ mod duplicates;
 mod job_cache;
 mod rows;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use domain::account::{Account, Health, ListWeight, Pace};
+use domain::account::{Account, ListWeight, Pace};
 use domain::cadence::READS_MAX;
-use domain::governor::Limits;
 use domain::ids::{JobId, SessionId};
 use domain::job::{self, Job, NewJob};
 use domain::policy::Timing;
@@ -118,20 +117,11 @@ fn backend_over(
 
 async fn settle_in(backend: &Backend, (high, low): (usize, usize)) {
     let account = Account {
-        name: "default".parse().expect("a name"),
-        limits: Limits::default(),
-        agent: None,
-        pace: Pace::default(),
-        health: Health::Working,
-        next_poll: BEGIN,
         list: ListWeight {
             bytes_per_session: Some(u64::MAX),
             sessions: 1,
         },
-        activity_reads: BTreeMap::new(),
-        passed_over: BTreeMap::new(),
-        counters: domain::account::PollCounters::default(),
-        budget: domain::account::Budget::default(),
+        ..Account::new("default".parse().expect("a name"), BEGIN)
     };
     let mut unit = backend.unit();
     let place = IndexEntry {

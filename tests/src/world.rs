@@ -23,12 +23,11 @@ mod time;
 mod vault;
 mod wiring;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use domain::account::{Account, Health, ListWeight, Pace};
+use domain::account::Account;
 use domain::governor::Limits;
 use domain::ids::AccountName;
 use domain::policy::Source;
@@ -312,20 +311,12 @@ impl World {
     pub async fn add_account(&self, name: AccountName) {
         let now = self.backend.now();
         let account = Account {
-            name: name.clone(),
             limits: Limits {
                 concurrent: 60,
                 per_day: 300,
             },
             agent: Some(AGENT.parse().expect("a name")),
-            pace: Pace::default(),
-            health: Health::Working,
-            next_poll: now,
-            list: ListWeight::default(),
-            activity_reads: BTreeMap::new(),
-            passed_over: BTreeMap::new(),
-            counters: domain::account::PollCounters::default(),
-            budget: domain::account::Budget::default(),
+            ..Account::new(name.clone(), now)
         };
         let mut unit = self.backend.unit();
         unit.put(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result, bail, ensure};
-use domain::account::{Account, Health, ListWeight, Pace};
+use domain::account::{Account, Pace};
 use domain::event::Occurrence;
 use domain::governor::Limits;
 use domain::ids::{AccountName, JobId};
@@ -245,21 +245,13 @@ pub(super) fn only_jules(jules: &Arc<MemoryJules>) -> (Readers, Writers) {
 pub(super) async fn settle_in(backend: &Backend, pace: Pace) -> Result<()> {
     let (now, name): (_, AccountName) = (backend.now(), "default".parse()?);
     let account = Account {
-        name: name.clone(),
         // The simulation is about polling: no plan limits it.
         limits: Limits {
             concurrent: 1_000,
             per_day: 100_000,
         },
-        agent: None,
         pace,
-        health: Health::Working,
-        next_poll: now,
-        list: ListWeight::default(),
-        activity_reads: BTreeMap::new(),
-        passed_over: BTreeMap::new(),
-        counters: domain::account::PollCounters::default(),
-        budget: domain::account::Budget::default(),
+        ..Account::new(name.clone(), now)
     };
     let source = Source {
         repo: REPO.parse()?,

@@ -1,7 +1,7 @@
 //! `gaffer account`: Jules keys with their plans.
 
 use anyhow::{Context, Result};
-use domain::account::{Account, Budget, Health, ListWeight, Pace};
+use domain::account::{Account, Budget};
 use domain::governor::Limits;
 use domain::ids::AccountName;
 use engine::backend::decide_again;
@@ -158,7 +158,7 @@ async fn save_account(args: &AddAccountArgs, data: &StoreAccess) -> Result<Accou
             // A dead key is over only when a poll was answered: a poller may cache the old one for another minute.
             next_poll: data.backend.now(),
             ..found.as_ref().map_or_else(
-                || new(&args.name, data.backend.now()),
+                || Account::new(args.name.clone(), data.backend.now()),
                 |found| found.value.clone(),
             )
         };
@@ -167,22 +167,6 @@ async fn save_account(args: &AddAccountArgs, data: &StoreAccess) -> Result<Accou
         Ok(data.backend.try_commit(unit).await?.then_some(account))
     })
     .await
-}
-
-fn new(name: &AccountName, now: jiff::Timestamp) -> Account {
-    Account {
-        name: name.clone(),
-        limits: Limits::default(),
-        agent: None,
-        pace: Pace::default(),
-        health: Health::Working,
-        next_poll: now,
-        list: ListWeight::default(),
-        activity_reads: std::collections::BTreeMap::new(),
-        passed_over: std::collections::BTreeMap::new(),
-        counters: domain::account::PollCounters::default(),
-        budget: Budget::default(),
-    }
 }
 
 fn limits(args: &LimitArgs, before: Option<Limits>) -> Limits {

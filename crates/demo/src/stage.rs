@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use agents::HostRule;
 use anyhow::{Context, Result};
 use client::Client;
-use domain::account::{Account, Health, ListWeight, Pace};
+use domain::account::{Account, Pace};
 use domain::delivery::Rules;
 use domain::effect::CALL_TIMEOUT;
 use domain::governor::Limits;
@@ -158,20 +158,12 @@ async fn furnish(backend: &Backend, sandbox: &Sandbox, play: &Play) -> Result<()
         idle: SignedDuration::from_secs(1),
     };
     let account = Account {
-        name,
         limits: Limits {
             concurrent: 15,
             per_day: 100,
         },
-        agent: None,
         pace,
-        health: Health::Working,
-        next_poll: now,
-        list: ListWeight::default(),
-        activity_reads: BTreeMap::new(),
-        passed_over: BTreeMap::new(),
-        counters: domain::account::PollCounters::default(),
-        budget: domain::account::Budget::default(),
+        ..Account::new(name, now)
     };
     let agent = Agent {
         name: AGENT.parse().context("naming the agent")?,

@@ -143,6 +143,23 @@ pub enum Poll {
 }
 
 impl Account {
+    /// An account with safe defaults that works and is polled at once.
+    pub fn new(name: AccountName, now: Timestamp) -> Self {
+        Self {
+            name,
+            limits: Limits::default(),
+            agent: None,
+            pace: Pace::default(),
+            health: Health::Working,
+            next_poll: now,
+            list: ListWeight::default(),
+            activity_reads: BTreeMap::new(),
+            passed_over: BTreeMap::new(),
+            counters: PollCounters::default(),
+            budget: Budget::default(),
+        }
+    }
+
     /// Whether the account is polled at its tick: no poll of it needs to be brought forward.
     pub fn is_busy(&self) -> bool {
         self.gap().is_some_and(|gap| gap <= self.pace.tick)

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use domain::account::{Account, Health, ListWeight, Pace};
+use domain::account::Account;
 use domain::governor::Limits;
 use domain::policy::{MergePolicy, PlanApproval, Policy, Source, Timing};
 use engine::backend::{Backend, IndexEntry};
@@ -228,20 +228,14 @@ async fn store_keys(data: &Data, account: &Account, token: &SecretString) -> Res
 
 fn account(backend: &Backend) -> Result<Account> {
     Ok(Account {
-        name: "default".parse().context("naming the account")?,
         limits: Limits {
             concurrent: 15,
             per_day: 100,
         },
-        agent: None,
-        pace: Pace::default(),
-        health: Health::Working,
-        next_poll: backend.now(),
-        list: ListWeight::default(),
-        activity_reads: BTreeMap::new(),
-        passed_over: BTreeMap::new(),
-        counters: domain::account::PollCounters::default(),
-        budget: domain::account::Budget::default(),
+        ..Account::new(
+            "default".parse().context("naming the account")?,
+            backend.now(),
+        )
     })
 }
 

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use domain::account::{Account, Health, ListWeight, NOTHING_GAP, Pace};
-use domain::governor::Limits;
+use domain::account::{Account, NOTHING_GAP};
 use engine::backend::{Backend, IndexEntry};
 use engine::keys;
 use engine::machine::RandomIds;
@@ -79,19 +78,7 @@ fn backend(records: Arc<dyn Records>, clock: &Arc<FakeClock>) -> Backend {
 async fn add_accounts(backend: &Backend) {
     let now = backend.now();
     for name in ACCOUNTS {
-        let account = Account {
-            name: name.parse().unwrap(),
-            limits: Limits::default(),
-            agent: None,
-            pace: Pace::default(),
-            health: Health::Working,
-            next_poll: now,
-            list: ListWeight::default(),
-            activity_reads: BTreeMap::new(),
-            passed_over: BTreeMap::new(),
-            counters: domain::account::PollCounters::default(),
-            budget: domain::account::Budget::default(),
-        };
+        let account = Account::new(name.parse().unwrap(), now);
         let mut unit = backend.unit();
         let place = IndexEntry {
             due: Some(now),

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::account::{Account, Budget, Health, ListWeight, Pace, PollCounters};
+use domain::account::{Account, PollCounters};
 use domain::event::{Audience, Event, EventContext, Occurrence};
 use domain::failure::FailureClass;
-use domain::governor::Limits;
 use domain::ids::{EventId, JobId};
 use domain::job::Attention;
 use domain::session::SessionState;
@@ -122,22 +121,13 @@ async fn open_deliveries_are_counted_by_their_place() {
 pub(crate) async fn add_account(world: &World) {
     let now = world.backend.now();
     let account = Account {
-        name: "default".parse().unwrap(),
-        limits: Limits::default(),
-        agent: None,
-        pace: Pace::default(),
-        health: Health::Working,
-        next_poll: now,
-        list: ListWeight::default(),
-        activity_reads: BTreeMap::new(),
-        passed_over: BTreeMap::new(),
         counters: PollCounters {
             polls: 7,
             failed: vec![(FailureClass::Throttled, 2)],
             backoff_secs: 30,
             ..PollCounters::default()
         },
-        budget: Budget::default(),
+        ..Account::new("default".parse().unwrap(), now)
     };
     let place = IndexEntry {
         due: Some(now),

@@ -3,19 +3,7 @@
 use super::*;
 
 fn account() -> Account {
-    Account {
-        name: "default".parse().unwrap(),
-        limits: Limits::default(),
-        agent: None,
-        pace: Pace::default(),
-        health: Health::Working,
-        next_poll: at(0),
-        list: ListWeight::default(),
-        activity_reads: BTreeMap::new(),
-        passed_over: BTreeMap::new(),
-        counters: PollCounters::default(),
-        budget: Budget::default(),
-    }
+    Account::new("default".parse().unwrap(), at(0))
 }
 
 fn at(second: i64) -> Timestamp {

@@ -55,17 +55,9 @@ fn action() -> impl Strategy<Value = Action> {
 
 fn account(tick: SignedDuration, health: Health) -> Account {
     Account {
-        name: "default".parse().unwrap(),
-        limits: Limits::default(),
-        agent: None,
         pace: Pace { tick, idle: tick },
         health,
-        next_poll: at(0),
-        list: ListWeight::default(),
-        activity_reads: BTreeMap::new(),
-        passed_over: BTreeMap::new(),
-        counters: crate::account::PollCounters::default(),
-        budget: crate::account::Budget::default(),
+        ..Account::new("default".parse().unwrap(), at(0))
     }
 }
 

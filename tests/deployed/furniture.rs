@@ -112,10 +112,7 @@ fn agent(sandbox: &Sandbox) -> Agent {
 
 fn source(account: &Account, agent: &Agent) -> Source {
     Source {
-        repo: REPO.parse().expect("a repository"),
-        account: account.name.clone(),
         agent: Some(agent.name.clone()),
-        paused: false,
         branch: Some("main".parse().expect("a branch")),
         policy: Policy {
             merge: MergePolicy::OnGreen,
@@ -127,8 +124,6 @@ fn source(account: &Account, agent: &Agent) -> Source {
             pull_poll: SELDOM,
             ..Timing::default()
         },
-        pipeline: None,
-        sprints: domain::sprint::SprintRules::default(),
-        deliveries: domain::delivery::Rules::default(),
+        ..Source::new(REPO.parse().expect("a repository"), account.name.clone())
     }
 }

@@ -10,7 +10,7 @@ use domain::account::{Account, Pace};
 use domain::event::Occurrence;
 use domain::governor::Limits;
 use domain::ids::{AccountName, JobId};
-use domain::policy::{PlanApproval, Policy, Source, Terms, Timing};
+use domain::policy::{PlanApproval, Policy, Source, Terms};
 use engine::backend::{Backend, IndexEntry};
 use engine::dispatcher::{BATCH, Dispatcher, Readers, VISIBILITY, Writers};
 use engine::jobs::{JobRef, Order};
@@ -254,19 +254,12 @@ pub(super) async fn settle_in(backend: &Backend, pace: Pace) -> Result<()> {
         ..Account::new(name.clone(), now)
     };
     let source = Source {
-        repo: REPO.parse()?,
-        account: name.clone(),
-        agent: None,
-        paused: false,
         branch: Some("main".parse()?),
         policy: Policy {
             plan_approval: PlanApproval::Auto,
             ..Policy::default()
         },
-        timing: Timing::default(),
-        pipeline: None,
-        sprints: domain::sprint::SprintRules::default(),
-        deliveries: domain::delivery::Rules::default(),
+        ..Source::new(REPO.parse()?, name.clone())
     };
     let mut unit = backend.unit();
     let listed = |list, sort: &str, due| IndexEntry {

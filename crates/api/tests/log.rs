@@ -10,7 +10,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use domain::ids::RepoName;
-use domain::policy::{Policy, Source, Timing};
+use domain::policy::Source;
 use engine::backend::{Backend, IndexEntry};
 use engine::keys;
 use engine::machine::SystemClock;
@@ -68,16 +68,8 @@ async fn api() -> Router {
     );
     let repo: RepoName = "acme/shop".parse().unwrap();
     let source = Source {
-        repo: repo.clone(),
-        account: "default".parse().unwrap(),
-        agent: None,
-        paused: false,
         branch: Some("main".parse().unwrap()),
-        policy: Policy::default(),
-        timing: Timing::default(),
-        pipeline: None,
-        deliveries: domain::delivery::Rules::default(),
-        sprints: domain::sprint::SprintRules::default(),
+        ..Source::new(repo.clone(), "default".parse().unwrap())
     };
     let mut unit = backend.unit();
     unit.put(keys::source(&repo), &source, None, IndexEntry::default());

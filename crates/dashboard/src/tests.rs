@@ -490,16 +490,8 @@ fn source(result: ReadingResult) -> SourceState {
     let at = "2026-03-01T11:59:00Z".parse().unwrap();
     SourceState {
         source: Source {
-            repo: "acme/shop".parse().unwrap(),
-            account: "default".parse().unwrap(),
-            agent: None,
-            paused: false,
-            branch: None,
-            policy: Default::default(),
-            timing: Default::default(),
-            pipeline: None,
             deliveries,
-            sprints: domain::sprint::SprintRules::default(),
+            ..Source::new("acme/shop".parse().unwrap(), "default".parse().unwrap())
         },
         intake: Intake {
             label: None,

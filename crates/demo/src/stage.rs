@@ -207,11 +207,7 @@ async fn furnish(backend: &Backend, sandbox: &Sandbox, play: &Play) -> Result<()
 fn source(repo: &str, account: &Account, agent: &Agent, play: &Play) -> Result<Source> {
     let seconds = SignedDuration::from_secs;
     Ok(Source {
-        repo: repo.parse().context("naming the repository")?,
-        sprints: domain::sprint::SprintRules::default(),
-        account: account.name.clone(),
         agent: Some(agent.name.clone()),
-        paused: false,
         branch: Some("main".parse().context("naming the branch")?),
         policy: play.policy.clone(),
         timing: Timing {
@@ -227,5 +223,9 @@ fn source(repo: &str, account: &Account, agent: &Agent, play: &Play) -> Result<S
         },
         pipeline: play.pipeline.clone(),
         deliveries: play.deliveries.clone(),
+        ..Source::new(
+            repo.parse().context("naming the repository")?,
+            account.name.clone(),
+        )
     })
 }

@@ -24,7 +24,7 @@ use domain::ids::{
 };
 use domain::job::{self, Job};
 use domain::pipeline::PipelinePart;
-use domain::policy::{Source, Terms, Timing};
+use domain::policy::{Source, Terms};
 use domain::priority::Priority;
 use domain::pull::{self, MergeStyle, Pull};
 use domain::refusal::NotNow;
@@ -363,16 +363,8 @@ fn is_for_the_session(order: job::Order) -> bool {
 /// The rules for a job without a source: nothing is allowed automatically.
 pub(crate) fn bare(job: &Job) -> Source {
     Source {
-        repo: job.repo.clone(),
-        account: job.account.clone(),
-        agent: None,
         paused: true,
-        branch: None,
-        policy: domain::policy::Policy::default(),
-        timing: Timing::default(),
-        pipeline: None,
-        sprints: domain::sprint::SprintRules::default(),
-        deliveries: domain::delivery::Rules::default(),
+        ..Source::new(job.repo.clone(), job.account.clone())
     }
 }
 

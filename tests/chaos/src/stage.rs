@@ -242,12 +242,7 @@ fn account(backend: &Backend) -> Result<Account> {
 fn source(repo: &str, agent: &str, account: &Account) -> Result<Source> {
     let says_so = repo == HANDBOOK;
     Ok(Source {
-        pipeline: None,
-        sprints: domain::sprint::SprintRules::default(),
-        repo: repo.parse().context("naming a repository")?,
-        account: account.name.clone(),
         agent: Some(agent.parse().context("naming an agent")?),
-        paused: false,
         branch: Some("main".parse().context("naming a branch")?),
         policy: Policy {
             merge: if repo == ATTIC {
@@ -268,6 +263,9 @@ fn source(repo: &str, agent: &str, account: &Account) -> Result<Source> {
             pull_poll: seconds(30),
             ..Timing::default()
         },
-        deliveries: domain::delivery::Rules::default(),
+        ..Source::new(
+            repo.parse().context("naming a repository")?,
+            account.name.clone(),
+        )
     })
 }

@@ -71,19 +71,14 @@ impl Counted {
 /// Rules by which the only session is silent after this time.
 fn rules(stuck_after: SignedDuration) -> Source {
     Source {
-        repo: "acme/shop".parse().expect("a repository"),
-        account: "default".parse().expect("a name"),
-        agent: None,
-        paused: false,
-        branch: None,
-        policy: domain::policy::Policy::default(),
         timing: Timing {
             stuck_after,
             ..Timing::default()
         },
-        pipeline: None,
-        sprints: domain::sprint::SprintRules::default(),
-        deliveries: domain::delivery::Rules::default(),
+        ..Source::new(
+            "acme/shop".parse().expect("a repository"),
+            "default".parse().expect("a name"),
+        )
     }
 }
 

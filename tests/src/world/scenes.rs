@@ -1,6 +1,6 @@
 //! The building blocks of stories: sources, steps, checks.
 
-use domain::policy::{MergePolicy, PlanApproval, Policy, Source, Timing};
+use domain::policy::{MergePolicy, PlanApproval, Source};
 use jiff::SignedDuration;
 use sandbox::Scenario;
 use sandbox::github::{CheckSetup, CiSetup, Outcome, RepoSetup};
@@ -26,16 +26,12 @@ pub fn source() -> Source {
 /// A source with safe defaults that wakes [`AGENT`].
 pub fn source_of(repo: &str, account: &str) -> Source {
     Source {
-        repo: repo.parse().expect("a repository"),
-        account: account.parse().expect("a name"),
         agent: Some(AGENT.parse().expect("a name")),
-        paused: false,
         branch: Some("main".parse().expect("a branch")),
-        policy: Policy::default(),
-        timing: Timing::default(),
-        pipeline: None,
-        sprints: domain::sprint::SprintRules::default(),
-        deliveries: domain::delivery::Rules::default(),
+        ..Source::new(
+            repo.parse().expect("a repository"),
+            account.parse().expect("a name"),
+        )
     }
 }
 

@@ -11,7 +11,7 @@ use domain::effect::{Effect, EffectState};
 use domain::failure::Failure;
 use domain::ids::{AgentName, JobId, PullRef, RepoName, SessionId};
 use domain::job::{self, Job, JobPhase, Watch};
-use domain::policy::{Policy, Source, Timing};
+use domain::policy::{Source, Timing};
 use domain::session::{SessionState, SessionView};
 use engine::backend::{Backend, IndexEntry};
 use engine::jobs::{Order, job_list};
@@ -162,16 +162,8 @@ impl World {
         for repo in ["acme/shop", "acme/other"] {
             let repo: RepoName = repo.parse().unwrap();
             let source = Source {
-                repo: repo.clone(),
-                account: "default".parse().unwrap(),
-                agent: None,
-                paused: false,
                 branch: (repo.name() == "shop").then(|| "main".parse().unwrap()),
-                policy: Policy::default(),
-                timing: Timing::default(),
-                pipeline: None,
-                deliveries: domain::delivery::Rules::default(),
-                sprints: domain::sprint::SprintRules::default(),
+                ..Source::new(repo.clone(), "default".parse().unwrap())
             };
             let list = keys::listed(keys::SOURCES, repo.key());
             unit.put(

@@ -8,20 +8,12 @@ use crate::facts::{Demands, Fact, RequiredCheck};
 use crate::governor::Limits;
 use crate::ids::{RepoId, RepoName};
 use crate::pipeline::PipelineRules;
-use crate::policy::{MergeMethod, MergePolicy, Policy, Source, Timing};
+use crate::policy::{MergeMethod, MergePolicy, Source};
 
 fn source() -> Source {
     Source {
-        repo: "acme/shop".parse().unwrap(),
-        account: "default".parse().unwrap(),
-        agent: None,
-        paused: false,
         branch: Some("main".parse().unwrap()),
-        policy: Policy::default(),
-        timing: Timing::default(),
-        pipeline: None,
-        sprints: crate::sprint::SprintRules::default(),
-        deliveries: crate::delivery::Rules::default(),
+        ..Source::new("acme/shop".parse().unwrap(), "default".parse().unwrap())
     }
 }
 

@@ -97,24 +97,12 @@ impl Source {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{MergePolicy, Policy, Timing};
+    use super::super::MergePolicy;
     use super::*;
-    use crate::delivery::Rules;
     use crate::pipeline::PipelineRules;
 
     fn source(change: impl Fn(&mut Source)) -> Result<(), OddSource> {
-        let mut source = Source {
-            repo: "acme/shop".parse().unwrap(),
-            account: "default".parse().unwrap(),
-            agent: None,
-            paused: false,
-            branch: None,
-            policy: Policy::default(),
-            timing: Timing::default(),
-            pipeline: None,
-            deliveries: Rules::default(),
-            sprints: crate::sprint::SprintRules::default(),
-        };
+        let mut source = Source::new("acme/shop".parse().unwrap(), "default".parse().unwrap());
         change(&mut source);
         source.check()
     }

@@ -40,6 +40,22 @@ pub struct Source {
 }
 
 impl Source {
+    /// A source with safe defaults, without an agent and a branch of its own.
+    pub fn new(repo: RepoName, account: AccountName) -> Self {
+        Self {
+            repo,
+            account,
+            agent: None,
+            paused: false,
+            branch: None,
+            policy: Policy::default(),
+            timing: Timing::default(),
+            pipeline: None,
+            sprints: SprintRules::default(),
+            deliveries: Rules::default(),
+        }
+    }
+
     /// The rules of a delivery that is created now: where no reviewer is set, the agent of the source reviews, if it has one.
     pub fn delivery_rules(&self) -> Rules {
         let of_source = self.agent.as_ref().map(|_| ReviewBy::Agent);

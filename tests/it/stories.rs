@@ -95,11 +95,7 @@ async fn by_default_people_merge() {
     world.until_is(MINUTE * 10, &job, "in-review").await;
     world.pass(MINUTE * 30).await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
-    assert!(
-        world.gives(&job, "needs_approval").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&job, "needs_approval").await;
 
     world.approve_merge(&job).await;
     world.until_is(MINUTE * 3, &job, "merged").await;

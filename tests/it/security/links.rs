@@ -265,11 +265,7 @@ async fn a_strangers_approval_is_none() {
     let (github, now) = (world.sandbox.github(), world.clock.now());
     github.review(now, REPO, 1, ("stranger", "APPROVED", "LGTM"));
     world.pass(hour(1)).await;
-    assert!(
-        world.gives(&job, "approvals_missing").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&job, "approvals_missing").await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     github.review(world.clock.now(), REPO, 1, ("acme", "APPROVED", "Yes"));
     only_ours_was_served(&world, &job).await;

@@ -82,11 +82,7 @@ async fn takes_back_what_was_merged(files: &[&str]) {
     pushes(&world, &second, files, &["x.rs"]).await;
     world.pass(hour(1)).await;
     assert_eq!(world.pull(undone).state, PullState::Open);
-    assert!(
-        world.gives(&second, "unexpected_push").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&second, "unexpected_push").await;
     assert_eq!(
         world.events(&second).await,
         ["completed/completed", "question/unexpected_push"]

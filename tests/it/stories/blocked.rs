@@ -92,7 +92,7 @@ async fn a_pull_request_that_is_reopened_goes_on() {
     let github = world.sandbox.github();
     github.close(world.clock.now(), REPO, 1);
     world.pass(MINUTE * 5).await;
-    assert!(world.gives(&job, "closed").await, "{}", world.story().await);
+    world.must_give(&job, "closed").await;
     github.reopen(world.clock.now(), REPO, 1);
     // It is read again before it would have counted as given up.
     world.pass(MINUTE * 4).await;

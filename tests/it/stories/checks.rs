@@ -32,11 +32,7 @@ async fn never_starts(scenario: Scenario, words: &str) -> World {
     let (world, job) = world_of(scenario).await;
     world.until_is(MINUTE * 5, &job, "in-review").await;
     world.pass(MINUTE * 3).await;
-    assert!(
-        world.gives(&job, "no_checks_yet").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&job, "no_checks_yet").await;
     world.pass(hour(3)).await;
     let why = world.backend.why(&job).await.expect("a why");
     let sentence = why
@@ -127,11 +123,7 @@ async fn a_check_that_wants_an_action() {
         CheckState::Completed(Conclusion::ActionRequired),
     );
     world.pass(hour(1)).await;
-    assert!(
-        world.gives(&job, "action_required").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&job, "action_required").await;
     let now = world.clock.now();
     world.sandbox.github().set_check(
         now,
@@ -202,11 +194,7 @@ async fn every_page_of_checks_is_read() {
     world.until_is(MINUTE * 5, &job, "in-review").await;
     world.pass(MINUTE * 3).await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
-    assert!(
-        world.gives(&job, "checks_failed").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&job, "checks_failed").await;
 }
 
 #[tokio::test]
@@ -221,11 +209,7 @@ async fn mergeable_null_is_waited_for() {
     .await;
     world.until_is(MINUTE * 3, &job, "in-review").await;
     world.pass(MINUTE * 2).await;
-    assert!(
-        world.gives(&job, "mergeable_unknown").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&job, "mergeable_unknown").await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     merges(&world, &job).await;
 }
@@ -240,11 +224,7 @@ async fn a_required_check_that_is_missing() {
     }))
     .await;
     world.pass(MINUTE * 30).await;
-    assert!(
-        world.gives(&job, "required_missing").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&job, "required_missing").await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     let (head, now) = (world.pull(1).head_sha, world.clock.now());
     world.sandbox.github().set_check(
@@ -269,11 +249,7 @@ async fn a_check_of_the_wrong_app_is_no_required_check() {
     }))
     .await;
     world.pass(MINUTE * 30).await;
-    assert!(
-        world.gives(&job, "required_missing").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&job, "required_missing").await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     world.finish().await;
 }
@@ -312,11 +288,7 @@ async fn skipped_alone_proves_nothing() {
     ];
     let (world, job) = world_of(with_ci(ci(checks))).await;
     world.pass(hour(1)).await;
-    assert!(
-        world.gives(&job, "too_few_checks").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&job, "too_few_checks").await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     world.finish().await;
 }
@@ -329,11 +301,7 @@ async fn a_check_that_hangs_is_waited_for() {
     ];
     let (world, job) = world_of(with_ci(ci(checks))).await;
     world.pass(hour(3)).await;
-    assert!(
-        world.gives(&job, "checks_pending").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&job, "checks_pending").await;
     assert_eq!(
         (
             world.sandbox.counters().merge_calls,

@@ -41,11 +41,7 @@ async fn a_reviewer_who_wants_changes_is_waited_for() {
         .github()
         .review(now, REPO, 1, ("acme", "CHANGES_REQUESTED", "No"));
     world.pass(hour(1)).await;
-    assert!(
-        world.gives(&job, "changes_requested").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&job, "changes_requested").await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     let now = world.clock.now();
     world
@@ -72,11 +68,7 @@ async fn approvals_that_the_rules_demand_are_waited_for() {
     })
     .await;
     world.pass(hour(1)).await;
-    assert!(
-        world.gives(&job, "approvals_missing").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&job, "approvals_missing").await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     let now = world.clock.now();
     world
@@ -96,11 +88,7 @@ async fn a_blocking_label_blocks() {
         .github()
         .add_label(now, REPO, 1, "Do-Not-Merge");
     world.pass(hour(1)).await;
-    assert!(
-        world.gives(&job, "blocking_label").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&job, "blocking_label").await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     world.finish().await;
 }
@@ -122,11 +110,7 @@ async fn a_merge_queue_is_left_to_people() {
     })
     .await;
     world.pass(hour(1)).await;
-    assert!(
-        world.gives(&job, "merge_queue").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&job, "merge_queue").await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     world.finish().await;
 }
@@ -306,11 +290,7 @@ async fn an_approval_is_for_one_head() {
     );
     world.pass(hour(1)).await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
-    assert!(
-        world.gives(&job, "needs_approval").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&job, "needs_approval").await;
     let old = head.head_sha.parse().expect("a SHA");
     let refusal = world
         .backend
@@ -372,11 +352,7 @@ async fn a_pull_request_that_was_sent_to_another_base_is_not_merged() {
         .await;
     retarget(&world).await;
     world.pass(hour(1)).await;
-    assert!(
-        world.gives(&job, "wrong_base").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&job, "wrong_base").await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     world.finish().await;
 }

@@ -213,11 +213,7 @@ async fn a_second_plan_that_nobody_approved_is_not_merged_before_it_is() {
         .expect("an approval");
     world.pass(hour(1)).await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
-    assert!(
-        world.gives(&job, "plan_unreviewed").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&job, "plan_unreviewed").await;
     let events = world.events(&job).await;
     assert_eq!(
         events,

@@ -76,11 +76,7 @@ async fn what_stands_on_others_in_a_stack_is_not_merged() {
     world.sandbox.github().stack(REPO, &[1, 2]);
     world.approve_merge(&job).await;
     world.pass(hour(1)).await;
-    assert!(
-        world.gives(&job, "stacked").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&job, "stacked").await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     assert_eq!(world.pull(1).state, PullState::Open);
     assert_eq!(

@@ -130,6 +130,12 @@ impl World {
         self.why(job).await.iter().any(|given| given == code)
     }
 
+    /// Panics with the story unless a job gives this reason.
+    pub async fn must_give(&self, job: &JobId, code: &str) {
+        let gives = self.gives(job, code).await;
+        assert!(gives, "no {code}: {}", self.story().await);
+    }
+
     /// Bodies of the wakes that the agent's receiver got, in order.
     pub fn wakes(&self) -> Vec<serde_json::Value> {
         let received = self.sandbox.agents().received(AGENT);

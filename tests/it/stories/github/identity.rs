@@ -130,11 +130,7 @@ async fn a_person_who_means_the_new_one_does_not_hand_it_the_old_pull_requests()
     let before = world.sandbox.counters().github_writes;
     world.pass(hour(1)).await;
     assert_eq!(world.sandbox.counters().github_writes, before);
-    assert!(
-        world.gives(&job, "not_ours").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&job, "not_ours").await;
     assert_eq!(status(&world).await, [""; 0]);
     world.finish().await;
 }

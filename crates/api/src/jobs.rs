@@ -233,7 +233,7 @@ fn list_query(query: query::QueryPairs) -> Result<JobFilter, Refused> {
                         .map_err(|error: InvalidJobsCursor| wrong(&error))?,
                 );
             }
-            "limit" => limit = limit_of(&value)?,
+            "limit" => limit = query::number(&name, &value, 1..=JOBS_LIMIT_MAX)?,
             _ => {
                 let known = "there are `repo`, `state`, `limit` and `cursor`";
                 return Err(query::unknown(&name, known));
@@ -281,16 +281,6 @@ async fn pulls(State(api): SharedState, query: query::QueryPairs) -> Result<Json
         api.backend.must_be_known(repo, pulls.is_empty()).await?;
     }
     Ok(Json(Pulls { pulls }))
-}
-
-fn limit_of(value: &str) -> Result<u32, Refused> {
-    let read = value.parse::<u32>().ok();
-    let fits = read.filter(|limit| (1..=JOBS_LIMIT_MAX).contains(limit));
-    fits.ok_or_else(|| {
-        let value = presentable(value, SHOWN_CHARS_MAX);
-        let wrong = format!("it is `{value}`, but has to be a number from 1 to {JOBS_LIMIT_MAX}");
-        query::bad("limit", &wrong)
-    })
 }
 
 /// A job that a path names by its id or by a session of its.

@@ -155,14 +155,8 @@ fn inbox_query(asked: QueryPairs) -> Result<InboxQuery, Refused> {
 }
 
 fn limit(field: &str, value: &str, min: u32, max: u32) -> Result<usize, Refused> {
-    let read = value.parse::<u32>().ok();
-    let fits = read.filter(|number| (min..=max).contains(number));
-    let fits = fits.and_then(|number| usize::try_from(number).ok());
-    fits.ok_or_else(|| {
-        let value = presentable(value, SHOWN_CHARS_MAX);
-        let wrong = format!("it is `{value}`, but has to be a number from {min} to {max}");
-        query::bad(field, &wrong)
-    })
+    let number = query::number(field, value, min..=max)?;
+    Ok(usize::try_from(number).unwrap_or(usize::MAX))
 }
 
 fn after(value: &str) -> Result<MessageId, Refused> {

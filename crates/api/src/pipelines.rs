@@ -121,7 +121,7 @@ async fn list(State(api): SharedState, asked: QueryPairs) -> Result<Json<Pipelin
     for (name, value) in query::pairs(asked)? {
         match name.as_str() {
             "repo" => repo = Some(named_repo(&value)?),
-            "limit" => limit = number(&value)?,
+            "limit" => limit = query::number(&name, &value, 1..=PIPELINES_LIMIT_MAX)?,
             _ => return Err(query::unknown(&name, "there are `repo` and `limit`")),
         }
     }
@@ -310,16 +310,5 @@ fn must_repo(repo: Option<RepoName>) -> Result<RepoName, Refused> {
             "repo",
             &"it has to name the repository, as `repo=owner/name`",
         )
-    })
-}
-
-fn number(value: &str) -> Result<u32, Refused> {
-    let read = value.parse::<u32>().ok();
-    let fits = read.filter(|limit| (1..=PIPELINES_LIMIT_MAX).contains(limit));
-    fits.ok_or_else(|| {
-        let value = presentable(value, SHOWN_CHARS_MAX);
-        let wrong =
-            format!("it is `{value}`, but has to be a number from 1 to {PIPELINES_LIMIT_MAX}");
-        query::bad("limit", &wrong)
     })
 }

@@ -1,6 +1,7 @@
 //! Parses query strings, and names what is wrong with them.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
@@ -44,6 +45,17 @@ pub(crate) fn switch(name: &str, value: &str) -> Result<bool, Refused> {
             Err(bad(name, &format!("it is `{other}`, but has to be 1 or 0")))
         }
     }
+}
+
+/// A number within these bounds.
+pub(crate) fn number(name: &str, value: &str, of: RangeInclusive<u32>) -> Result<u32, Refused> {
+    let read = value.parse::<u32>().ok();
+    let fits = read.filter(|number| of.contains(number));
+    fits.ok_or_else(|| {
+        let (value, min, max) = (presentable(value, SHOWN_CHARS_MAX), of.start(), of.end());
+        let wrong = format!("it is `{value}`, but has to be a number from {min} to {max}");
+        bad(name, &wrong)
+    })
 }
 
 /// The one parameter of a path, if it was given.

@@ -197,7 +197,9 @@ async fn list(
     asked: QueryPairs,
 ) -> Result<Json<Sprints>, Refused> {
     let limit = query::one(asked, "limit")?;
-    let limit = limit.map_or(Ok(SPRINTS_LIMIT), |value| in_limit(&value))?;
+    let limit = limit.map_or(Ok(SPRINTS_LIMIT), |value| {
+        query::number("limit", &value, 1..=SPRINTS_LIMIT_MAX)
+    })?;
     let (owner, name) = body::parts(path)?;
     let repo = sources::repo_name(&owner, &name)?;
     sources::must_source(&api, &repo).await?;
@@ -205,17 +207,6 @@ async fn list(
     let sprints = api.backend.sprints(&repo, limit).await?;
     let sprints = sprints.iter().map(view::sprint).collect();
     Ok(Json(Sprints { sprints }))
-}
-
-fn in_limit(value: &str) -> Result<u32, Refused> {
-    let read = value.parse::<u32>().ok();
-    let fits = read.filter(|limit| (1..=SPRINTS_LIMIT_MAX).contains(limit));
-    fits.ok_or_else(|| {
-        let value = presentable(value, SHOWN_CHARS_MAX);
-        let wrong =
-            format!("it is `{value}`, but has to be a number from 1 to {SPRINTS_LIMIT_MAX}");
-        query::bad("limit", &wrong)
-    })
 }
 
 /// `GET /api/sprints/{owner}/{name}/{sprint}`.

@@ -38,7 +38,7 @@ pub(super) fn read(asked: QueryPairs) -> Result<ListRequest, Refused> {
                 let read = value.parse();
                 after = Some(read.map_err(|error: InvalidDeliveriesCursor| wrong(&error))?);
             }
-            "limit" => limit = number(&value)?,
+            "limit" => limit = query::number(&name, &value, 1..=DELIVERIES_LIMIT_MAX)?,
             _ => {
                 let known = "there are `phase`, `repo`, `needs`, `open`, `limit` and `after`";
                 return Err(query::unknown(&name, known));
@@ -68,15 +68,4 @@ fn odd(name: &str, value: &str, known: &[&str]) -> Refused {
     let value = presentable(value, SHOWN_CHARS_MAX);
     let wrong = format!("it is `{value}`, but has to be one of {}", known.join(", "));
     query::bad(name, &wrong)
-}
-
-fn number(value: &str) -> Result<u32, Refused> {
-    let read = value.parse::<u32>().ok();
-    let fits = read.filter(|limit| (1..=DELIVERIES_LIMIT_MAX).contains(limit));
-    fits.ok_or_else(|| {
-        let value = presentable(value, SHOWN_CHARS_MAX);
-        let wrong =
-            format!("it is `{value}`, but has to be a number from 1 to {DELIVERIES_LIMIT_MAX}");
-        query::bad("limit", &wrong)
-    })
 }

@@ -19,7 +19,7 @@ const LAUNCHER: &str = include_str!("localstack/launch.py");
 const READY: &str = "Ready.";
 
 /// A client's identity where none is checked.
-pub(crate) const ANYBODY: &str = "test";
+const ANYBODY: &str = "test";
 
 /// The services that the tests use, started in advance.
 const USED: &str = "dynamodb,sqs,ssm,s3";
@@ -135,15 +135,7 @@ impl LocalStack {
 
     /// What its clients need in their environment.
     pub(crate) fn environment(&self) -> [(&'static str, String); 4] {
-        [
-            (
-                "AWS_ENDPOINT_URL",
-                format!("http://127.0.0.1:{}", self.port),
-            ),
-            ("AWS_REGION", "us-east-1".to_owned()),
-            ("AWS_ACCESS_KEY_ID", ANYBODY.to_owned()),
-            ("AWS_SECRET_ACCESS_KEY", ANYBODY.to_owned()),
-        ]
+        environment_at(self.port)
     }
 }
 
@@ -151,6 +143,16 @@ impl Drop for LocalStack {
     fn drop(&mut self) {
         ending::end(&mut self.child);
     }
+}
+
+/// What clients of services at this port need in their environment.
+pub(crate) fn environment_at(port: u16) -> [(&'static str, String); 4] {
+    [
+        ("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}")),
+        ("AWS_REGION", "us-east-1".to_owned()),
+        ("AWS_ACCESS_KEY_ID", ANYBODY.to_owned()),
+        ("AWS_SECRET_ACCESS_KEY", ANYBODY.to_owned()),
+    ]
 }
 
 /// `cargo xtask localstack`: runs it until the person ends it.

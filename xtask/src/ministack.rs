@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::localstack::{ANYBODY, free_port};
+use crate::localstack::{environment_at, free_port};
 use crate::tools::python;
 use crate::{ending, output, tools};
 
@@ -74,15 +74,7 @@ impl MiniStack {
 
     /// What its clients need in their environment.
     pub(crate) fn environment(&self) -> [(&'static str, String); 4] {
-        [
-            (
-                "AWS_ENDPOINT_URL",
-                format!("http://127.0.0.1:{}", self.port),
-            ),
-            ("AWS_REGION", "us-east-1".to_owned()),
-            ("AWS_ACCESS_KEY_ID", ANYBODY.to_owned()),
-            ("AWS_SECRET_ACCESS_KEY", ANYBODY.to_owned()),
-        ]
+        environment_at(self.port)
     }
 }
 

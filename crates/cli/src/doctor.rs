@@ -31,7 +31,7 @@ pub(crate) async fn run(args: DoctorArgs, here: &CommandContext, as_json: bool) 
     match report.count(Severity::Error) {
         0 => Ok(()),
         errors => {
-            let what = format!("the doctor found {errors} {}", plural(errors, "error"));
+            let what = format!("the doctor found {}", render::counted(errors, "error"));
             let next = "mend them from the top, and run `gaffer doctor` again";
             Err(Error::refused("unhealthy", what, next).into())
         }
@@ -81,18 +81,10 @@ impl DoctorReport {
             answer.finding(finding.severity.as_str(), lines(finding))
         });
         answer.line(format!(
-            "{errors} {}, {warnings} {}.",
-            plural(errors, "error"),
-            plural(warnings, "warning")
+            "{}, {}.",
+            render::counted(errors, "error"),
+            render::counted(warnings, "warning")
         ))
-    }
-}
-
-fn plural(count: usize, word: &str) -> String {
-    if count == 1 {
-        word.to_owned()
-    } else {
-        format!("{word}s")
     }
 }
 

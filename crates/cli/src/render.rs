@@ -137,6 +137,12 @@ pub(crate) fn value(value: &impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }
 
+/// So many of something, for people.
+pub(crate) fn counted(count: usize, word: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {word}{plural}")
+}
+
 /// A time for people, in UTC.
 pub(crate) fn moment(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M:%SZ").to_string()

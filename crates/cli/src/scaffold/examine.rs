@@ -127,8 +127,8 @@ fn answer(seen: &Seen, findings: &[Finding], fixed: &[String]) -> Answer {
         .fold(answer, |answer, finding| answer.line(finding.to_string()));
     answer.line(format!(
         "{}, {}.",
-        counted(errors, "error"),
-        counted(warnings, "warning")
+        render::counted(errors, "error"),
+        render::counted(warnings, "warning")
     ))
 }
 
@@ -136,22 +136,17 @@ fn count(findings: &[Finding], level: Level) -> usize {
     findings.iter().filter(|it| it.level == level).count()
 }
 
-fn counted(count: usize, word: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {word}{plural}")
-}
-
 fn ended(findings: &[Finding], strict: bool) -> Result<()> {
     let next = "correct them from the top, commit, and run it again";
     match doctor::exit_code(findings, strict) {
         0 => Ok(()),
         1 => {
-            let errors = counted(count(findings, Level::Error), "error");
+            let errors = render::counted(count(findings, Level::Error), "error");
             let what = format!("the files have {errors}");
             Err(Error::refused("errors", what, next).into())
         }
         _ => {
-            let warnings = counted(count(findings, Level::Warning), "warning");
+            let warnings = render::counted(count(findings, Level::Warning), "warning");
             let what = format!("the files have {warnings}, and `--strict` allows none");
             Err(Error::unfit("warnings", what, next).into())
         }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use weave::verdict::{Against, Clash, ClashKind, Conflict, Lines, Verdict};
 use weave::weave::{Outcome, Woven};
 
-use crate::render::Answer;
+use crate::render::{self, Answer};
 
 /// As many shared paths as a line lists.
 const SHARED_MAX: usize = 5;
@@ -112,13 +112,13 @@ fn arrangement(report: &WeaveReport) -> Vec<String> {
 
 /// What it came to.
 fn results(report: &WeaveReport) -> Vec<String> {
-    let files = counted(report.files, "file");
+    let files = render::counted(report.files, "file");
     let (inside, all) = (report.inside(), report.all());
     let mut lines = vec![format!("{inside} of {all} are in, and change {files}.")];
     lines.extend(
         report
             .written
-            .map(|written| format!("{} written.", counted(written, "file"))),
+            .map(|written| format!("{} written.", render::counted(written, "file"))),
     );
     let Some(remote) = &report.remote else {
         return lines;
@@ -145,7 +145,7 @@ fn line(outcome: &Outcome, name: &str) -> String {
         Verdict::In { way, files } => {
             format!(
                 "✅ {who} applies cleanly ({way}, {})",
-                counted(*files, "file")
+                render::counted(*files, "file")
             )
         }
         Verdict::Out(conflict) => {
@@ -180,11 +180,6 @@ fn place(clash: &Clash) -> String {
 fn numbered(numbers: impl Iterator<Item = u64>) -> String {
     let numbers: Vec<_> = numbers.map(|number| format!("#{number}")).collect();
     numbers.join(", ")
-}
-
-fn counted(count: usize, word: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {word}{plural}")
 }
 
 fn to_json(report: &WeaveReport) -> Value {

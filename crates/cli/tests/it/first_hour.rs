@@ -178,10 +178,7 @@ fn exec(line: &str) -> String {
 }
 
 fn get(address: &str, path: &str) -> Value {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = crate::world::runtime();
     runtime.block_on(async {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let url = format!("http://{address}{path}");

@@ -23,11 +23,7 @@ fn browser() -> reqwest::Client {
 }
 
 fn wait<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap()
-        .block_on(work)
+    crate::world::runtime().block_on(work)
 }
 
 /// A `gaffer github setup` whose page is open.

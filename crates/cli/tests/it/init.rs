@@ -21,10 +21,7 @@ pub(crate) fn serve_prepared<T: Send + 'static>(
 ) -> (SocketAddr, T) {
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime = crate::world::runtime();
         runtime.block_on(async {
             let sandbox = Sandbox::start(Options::real_time(scenario)).await.unwrap();
             let taken = prepare(&sandbox);

@@ -44,10 +44,7 @@ pub(crate) fn serve(world: &World) -> SocketAddr {
     };
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime = crate::world::runtime();
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
                 .await

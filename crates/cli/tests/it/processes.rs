@@ -218,10 +218,7 @@ pub(crate) fn hurry(world: &World) {
 fn hurry_to(world: &World, tick: SignedDuration) {
     let database = Database::open(&world.data().join(DATABASE_FILE)).unwrap();
     let records = local::Store::new(&database);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = crate::world::runtime();
     runtime.block_on(async {
         let key = keys::account(&"default".parse().unwrap());
         let store = engine::store::Store::new(Arc::new(records.clone()));

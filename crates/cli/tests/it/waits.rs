@@ -431,10 +431,7 @@ async fn agent(backend: &Backend) {
 fn world() -> (World, Vec<(Case, String)>) {
     let world = jobs::world();
     let backend = jobs::backend(&world);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = crate::world::runtime();
     let written = runtime.block_on(async {
         agent(&backend).await;
         let mut written = Vec::new();

@@ -125,6 +125,14 @@ impl World {
     }
 }
 
+/// A runtime for what a test does by itself.
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+}
+
 /// Runs a command to its end.
 pub(crate) fn ran(mut command: Command, stdin: &str) -> Ran {
     let mut child = command.spawn().unwrap();

@@ -46,10 +46,7 @@ pub(super) struct Clinic {
 fn serve(options: Options) -> Arc<Sandbox> {
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime = crate::world::runtime();
         runtime.block_on(async {
             drop(rustls::crypto::ring::default_provider().install_default());
             let sandbox = Arc::new(Sandbox::start(options).await.unwrap());
@@ -99,10 +96,7 @@ impl Clinic {
         Self {
             world,
             sandbox,
-            runtime: tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .unwrap(),
+            runtime: crate::world::runtime(),
         }
     }
 
@@ -258,10 +252,7 @@ impl Clinic {
         let secrets = BTreeMap::from([("webhook".to_owned(), SecretString::from(knows))]);
         let (tell, told) = mpsc::channel();
         thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .unwrap();
+            let runtime = crate::world::runtime();
             runtime.block_on(async {
                 let clock = Arc::new(SystemClock);
                 let database = Database::in_memory().unwrap();

@@ -1,24 +1,26 @@
 //! Obstacles between green and merged: people, labels, caps, moved heads, and other writers.
 
 use domain::ids::JobId;
-use domain::policy::{MergeMethod, MergePolicy};
+use domain::policy::{MergeMethod, MergePolicy, Source};
 use domain::pull::MergeStyle;
 use sandbox::github::{PullState, RepoSetup};
 use sandbox::{Fault, FaultKind, Scenario, Service};
-use tests::world::{MINUTE, REPO, Setup, World, ci, green_checks, hour, on_green, usual};
+use tests::world::{MINUTE, REPO, World, ci, green_checks, hour, on_green, usual};
 
-async fn world_of(setup: Setup) -> (World, JobId) {
-    let world = World::with(setup).await;
+async fn world_of(scenario: Scenario, source: Source) -> (World, JobId) {
+    let world = World::of(scenario, source).await;
     let job = world.submit("Add a test").await;
     (world, job)
 }
 
 async fn green_world() -> (World, JobId) {
-    world_of(Setup {
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await
+    world_of(Scenario::default(), on_green()).await
+}
+
+/// The owner of the repository says so.
+fn reviewed(world: &World, verdict: &str, text: &str) {
+    let (github, now) = (world.sandbox.github(), world.clock.now());
+    github.review(now, REPO, 1, ("acme", verdict, text));
 }
 
 async fn in_review(world: &World, job: &JobId) {
@@ -35,19 +37,11 @@ async fn merges(world: &World, job: &JobId) {
 async fn a_reviewer_who_wants_changes_is_waited_for() {
     let (world, job) = green_world().await;
     in_review(&world, &job).await;
-    let now = world.clock.now();
-    world
-        .sandbox
-        .github()
-        .review(now, REPO, 1, ("acme", "CHANGES_REQUESTED", "No"));
+    reviewed(&world, "CHANGES_REQUESTED", "No");
     world.pass(hour(1)).await;
     world.must_give(&job, "changes_requested").await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
-    let now = world.clock.now();
-    world
-        .sandbox
-        .github()
-        .review(now, REPO, 1, ("acme", "APPROVED", "Yes"));
+    reviewed(&world, "APPROVED", "Yes");
     merges(&world, &job).await;
 }
 
@@ -61,20 +55,11 @@ async fn approvals_that_the_rules_demand_are_waited_for() {
         repos: vec![repo],
         ..Scenario::default()
     };
-    let (world, job) = world_of(Setup {
-        scenario,
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let (world, job) = world_of(scenario, on_green()).await;
     world.pass(hour(1)).await;
     world.must_give(&job, "approvals_missing").await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
-    let now = world.clock.now();
-    world
-        .sandbox
-        .github()
-        .review(now, REPO, 1, ("acme", "APPROVED", "Yes"));
+    reviewed(&world, "APPROVED", "Yes");
     merges(&world, &job).await;
 }
 
@@ -103,12 +88,7 @@ async fn a_merge_queue_is_left_to_people() {
         repos: vec![repo],
         ..Scenario::default()
     };
-    let (world, job) = world_of(Setup {
-        scenario,
-        source: on_green(),
-        ..Setup::default()
-    })
-    .await;
+    let (world, job) = world_of(scenario, on_green()).await;
     world.pass(hour(1)).await;
     world.must_give(&job, "merge_queue").await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
@@ -147,11 +127,7 @@ async fn so_many_merges_a_day_and_no_more() {
 async fn a_merge_that_github_refused_does_not_count_against_the_day() {
     let mut source = on_green();
     source.policy.merges_per_day = 1;
-    let (world, job) = world_of(Setup {
-        source,
-        ..Setup::default()
-    })
-    .await;
+    let (world, job) = world_of(Scenario::default(), source).await;
     let refusal = FaultKind::status(405);
     world.sandbox.faults().add(
         Fault::new(Service::GitHub, "/merge", refusal)
@@ -216,11 +192,7 @@ async fn a_refused_merge_is_tried_a_few_times_and_then_told() {
 
 #[tokio::test]
 async fn merged_by_hand_is_merged() {
-    let (world, job) = world_of(Setup {
-        source: people(),
-        ..Setup::default()
-    })
-    .await;
+    let (world, job) = world_of(Scenario::default(), people()).await;
     in_review(&world, &job).await;
     let now = world.clock.now();
     assert!(
@@ -242,11 +214,7 @@ async fn merged_by_hand_is_merged() {
 
 #[tokio::test]
 async fn closed_ends_the_job_and_is_told_once() {
-    let (world, job) = world_of(Setup {
-        source: people(),
-        ..Setup::default()
-    })
-    .await;
+    let (world, job) = world_of(Scenario::default(), people()).await;
     in_review(&world, &job).await;
     world.pass(MINUTE).await;
     world.sandbox.github().close(world.clock.now(), REPO, 1);
@@ -264,7 +232,7 @@ async fn closed_ends_the_job_and_is_told_once() {
     world.finish().await;
 }
 
-fn people() -> domain::policy::Source {
+fn people() -> Source {
     let mut source = on_green();
     source.policy.merge = domain::policy::MergePolicy::Human;
     source
@@ -272,11 +240,7 @@ fn people() -> domain::policy::Source {
 
 #[tokio::test]
 async fn an_approval_is_for_one_head() {
-    let (world, job) = world_of(Setup {
-        source: people(),
-        ..Setup::default()
-    })
-    .await;
+    let (world, job) = world_of(Scenario::default(), people()).await;
     in_review(&world, &job).await;
     world.pass(MINUTE).await;
     let (github, head) = (world.sandbox.github(), world.pull(1));
@@ -381,11 +345,7 @@ async fn it_is_merged_by_the_method_and_under_the_title_that_were_asked_for() {
     let mut source = on_green();
     source.policy.merge = MergePolicy::Human;
     source.policy.other_merge_methods = vec![MergeMethod::Merge];
-    let (world, job) = world_of(Setup {
-        source,
-        ..Setup::default()
-    })
-    .await;
+    let (world, job) = world_of(Scenario::default(), source).await;
     in_review(&world, &job).await;
     world.pass(MINUTE * 5).await;
     let style = MergeStyle {

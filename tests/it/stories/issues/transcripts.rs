@@ -137,16 +137,12 @@ async fn the_transcripts_of_a_failed_run_and_of_a_good_one_hold_no_secret() {
         after: SECOND * 2,
         no_change: false,
     });
-    let world = World::with(Setup {
-        source: taking(|rules| rules.checkpoints = Checkpoints::none()),
-        scenario: scenario(vec![
-            story("Break it", saying(&format!("Trying {SECRET}."), failing)),
-            story("Mend it", good),
-        ]),
-        webhooks: false,
-        ..Setup::default()
-    })
-    .await;
+    let stories = vec![
+        story("Break it", saying(&format!("Trying {SECRET}."), failing)),
+        story("Mend it", good),
+    ];
+    let source = taking(|rules| rules.checkpoints = Checkpoints::none());
+    let world = World::of(scenario(stories), source).await;
     let broken = open_issue(&world, "Break it", "");
     until(&world, broken, "implement/failed").await;
     let mended = open_issue(&world, "Mend it", "");
@@ -197,13 +193,8 @@ async fn the_transcripts_of_a_failed_run_and_of_a_good_one_hold_no_secret() {
 /// A log that cannot be read holds up nothing, and is read later.
 async fn kept_once_it_can_be_read(code: u16) {
     let source = taking(|rules| rules.checkpoints = Checkpoints::none());
-    let world = World::with(Setup {
-        source,
-        scenario: scenario(vec![tests::world::silent("Add a test")]),
-        webhooks: false,
-        ..Setup::default()
-    })
-    .await;
+    let silent = tests::world::silent("Add a test");
+    let world = World::of(scenario(vec![silent]), source).await;
     let number = open_issue(&world, "Add a test", "");
     let works = async |world: &World| {
         let found = delivery(world, number).await;
@@ -287,13 +278,8 @@ async fn looking_around(works_for: jiff::SignedDuration) -> World {
         after: works_for,
         no_change: true,
     };
-    World::with(Setup {
-        source: taking(|_| {}),
-        scenario: scenario(vec![story("Look around", saying("I look around.", last))]),
-        webhooks: false,
-        ..Setup::default()
-    })
-    .await
+    let looking = story("Look around", saying("I look around.", last));
+    World::of(scenario(vec![looking]), taking(|_| {})).await
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use domain::account::{Account, ListWeight};
-use domain::event::{Audience, Event, EventContext, Occurrence};
+use domain::event::{Event, Occurrence};
 use domain::ids::{EventId, JobId};
 use domain::job::{self, Job};
 use domain::policy::Timing;
@@ -342,17 +342,14 @@ async fn put_events(backend: &Backend, job: &JobId, what: &Occurrence, many: usi
     for _ in 0..many {
         let id = EventId::from_name(&backend.ulid().to_string());
         let event = Event {
-            id: id.clone(),
             job: Some(job.clone()),
-            account: "default".parse().expect("a name"),
             attempt: 1,
-            seq: None,
-            observed_at: backend.now(),
-            status: String::new(),
-            last_activity: None,
-            what: what.clone(),
-            audience: Audience::Agent,
-            aid: EventContext::default(),
+            ..Event::new(
+                id.clone(),
+                "default".parse().expect("a name"),
+                backend.now(),
+                what.clone(),
+            )
         };
         let sort = format!("{}:{id}", keys::stamp(event.observed_at));
         let place = IndexEntry {

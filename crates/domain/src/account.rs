@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub use budget::{Budget, ExhaustedBudget, Spent, day_of};
 pub use counters::PollCounters;
 
-use crate::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
+use crate::event::{Audience, ErrorCause, Event, Occurrence};
 use crate::failure::{Failure, FailureClass};
 use crate::governor::Limits;
 use crate::ids::{AccountName, AgentName, EventId, SessionId, digest};
@@ -305,23 +305,16 @@ fn trouble(
     since: Timestamp,
     now: Timestamp,
 ) -> Event {
-    Event {
-        id: EventId::from_name(&format!(
+    Event::new(
+        EventId::from_name(&format!(
             "account:{}:{}:{since}",
             account.name,
             cause.as_str()
         )),
-        job: None,
-        account: account.name.clone(),
-        attempt: 0,
-        observed_at: now,
-        status: String::new(),
-        last_activity: None,
-        what: Occurrence::Error { cause, reason },
-        audience: Audience::Agent,
-        seq: None,
-        aid: EventContext::default(),
-    }
+        account.name.clone(),
+        now,
+        Occurrence::Error { cause, reason },
+    )
 }
 
 /// The tick, or up to a tenth less: installations do not march in step, and nothing waits longer than the tick.

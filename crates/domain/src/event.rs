@@ -68,6 +68,23 @@ pub struct EventContext {
 }
 
 impl Event {
+    /// An occurrence that affects a whole account, and that an agent must know about.
+    pub fn new(id: EventId, account: AccountName, now: Timestamp, what: Occurrence) -> Self {
+        Self {
+            id,
+            job: None,
+            account,
+            attempt: 0,
+            seq: None,
+            observed_at: now,
+            status: String::new(),
+            last_activity: None,
+            what,
+            audience: Audience::Agent,
+            aid: EventContext::default(),
+        }
+    }
+
     /// Whether a completion tells that a pull request waits for approval: its session, if it has one, did not report it now.
     pub(crate) fn asks_approval(&self) -> bool {
         matches!(self.what, Occurrence::Completed { .. }) && self.status.is_empty()

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub use problem::{AccessProblem, AccessProblemKind};
 pub use quota::{GitHubBudget, GitHubUsage};
 
-use crate::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
+use crate::event::{ErrorCause, Event, Occurrence};
 use crate::failure::{Failure, FailureClass};
 use crate::ids::{AccountName, EventId, RepoId, RepoName, RepositoryIdentity};
 use crate::redact::presentable;
@@ -264,20 +264,13 @@ fn stand_in_the_way(
 }
 
 fn event(account: &AccountName, name: &str, reason: String, now: Timestamp) -> Event {
-    Event {
-        id: EventId::from_name(&format!("github:{name}")),
-        job: None,
-        account: account.clone(),
-        attempt: 0,
-        observed_at: now,
-        status: String::new(),
-        last_activity: None,
-        what: Occurrence::Error {
+    Event::new(
+        EventId::from_name(&format!("github:{name}")),
+        account.clone(),
+        now,
+        Occurrence::Error {
             cause: ErrorCause::GitHub,
             reason,
         },
-        audience: Audience::Agent,
-        seq: None,
-        aid: EventContext::default(),
-    }
+    )
 }

@@ -8,7 +8,7 @@ mod tests;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
+use crate::event::{ErrorCause, Event, Occurrence};
 use crate::ids::{AccountName, CommitSha, EventId, PipelineId, RepoName};
 use crate::redact::presentable;
 use crate::step::Step;
@@ -245,20 +245,13 @@ fn event((repo, account): Whose<'_>, reason: &str, now: Timestamp) -> Event {
     let reason = format!(
         "The schedule of the pipeline of {repo} cannot be read, and no run begins by itself until it can: {reason}"
     );
-    Event {
-        id: EventId::from_name(&format!("schedule:{}:{now}", repo.key())),
-        job: None,
-        account: account.clone(),
-        attempt: 0,
-        observed_at: now,
-        status: String::new(),
-        last_activity: None,
-        what: Occurrence::Error {
+    Event::new(
+        EventId::from_name(&format!("schedule:{}:{now}", repo.key())),
+        account.clone(),
+        now,
+        Occurrence::Error {
             cause: ErrorCause::Schedule,
             reason,
         },
-        audience: Audience::Agent,
-        seq: None,
-        aid: EventContext::default(),
-    }
+    )
 }

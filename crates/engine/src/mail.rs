@@ -6,7 +6,7 @@ mod sealing;
 mod sending;
 mod whole;
 
-use domain::event::{Audience, Event, EventContext, News, Occurrence};
+use domain::event::{Audience, Event, News, Occurrence};
 use domain::fence::clip_encoded;
 use domain::ids::{EventId, MailEventId, MessageId, PersonaName, RepoName};
 use domain::mail::{Added, Counters, HUMAN, MessageOrder, ReceivedMessage, RefusedOrder, Stamp};
@@ -139,22 +139,18 @@ impl Backend {
         let (repo, number) = (&source.repo, message.message_id);
         let words = format!("{}\n{}", message.subject, message.body);
         let event = Event {
-            id: EventId::from_name(&format!("mail:{}{number}", repo.key())),
-            job: None,
-            account: source.account.clone(),
-            attempt: 0,
-            seq: None,
-            observed_at: unit.now(),
-            status: String::new(),
-            last_activity: None,
-            what: Occurrence::News(News::Mail {
-                repo: repo.clone(),
-                from: message.from_persona.clone(),
-                message: number,
-                words: clip_encoded(&words, WORDS_BYTES_MAX),
-            }),
             audience: Audience::Human,
-            aid: EventContext::default(),
+            ..Event::new(
+                EventId::from_name(&format!("mail:{}{number}", repo.key())),
+                source.account.clone(),
+                unit.now(),
+                Occurrence::News(News::Mail {
+                    repo: repo.clone(),
+                    from: message.from_persona.clone(),
+                    message: number,
+                    words: clip_encoded(&words, WORDS_BYTES_MAX),
+                }),
+            )
         };
         let route = EventRoute {
             repo: Some(repo.clone()),

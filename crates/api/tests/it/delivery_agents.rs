@@ -1,7 +1,7 @@
 //! What an agent may do with deliveries, and what it gets of them over MCP.
 
 use domain::delivery::PlanBy;
-use domain::event::{Audience, DeliveryAsk, Event, EventContext, Occurrence};
+use domain::event::{DeliveryAsk, Event, EventContext, Occurrence};
 use domain::ids::EventId;
 use domain::wake::{Channel, Wake};
 use engine::backend::IndexEntry;
@@ -17,23 +17,21 @@ use crate::world::{SHA, World};
 async fn asks_for_a_plan(world: &World, delivery: &str) {
     let (zai, now) = ("zai".parse().unwrap(), world.backend.now());
     let event = Event {
-        id: EventId::from_name("plan"),
-        job: None,
-        account: "default".parse().unwrap(),
         attempt: 1,
-        observed_at: now,
         status: "plan running".to_owned(),
-        last_activity: None,
-        what: Occurrence::Delivery {
-            ask: DeliveryAsk::Plan,
-            summary: "Add search".to_owned(),
-        },
-        audience: Audience::Agent,
-        seq: None,
         aid: EventContext {
             delivery: Some(delivery.parse().unwrap()),
             ..EventContext::default()
         },
+        ..Event::new(
+            EventId::from_name("plan"),
+            "default".parse().unwrap(),
+            now,
+            Occurrence::Delivery {
+                ask: DeliveryAsk::Plan,
+                summary: "Add search".to_owned(),
+            },
+        )
     };
     let id = event.id.clone();
     let wake = Wake::new(event, zai, None, now).by(&[Channel::Inbox]);

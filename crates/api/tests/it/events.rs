@@ -29,17 +29,15 @@ pub(crate) async fn seen(world: &World, job: &JobId, name: &str, seconds: i64) -
 
 fn event(world: &World, job: &JobId, name: &str, seconds: i64) -> Event {
     Event {
-        id: EventId::from_name(name),
         job: Some(job.clone()),
-        account: "default".parse().unwrap(),
         attempt: 1,
-        observed_at: world.backend.now() + SignedDuration::from_secs(seconds),
         status: "COMPLETED".to_owned(),
-        last_activity: None,
-        what: Occurrence::Completed { pulls: Vec::new() },
-        audience: Audience::Agent,
-        seq: None,
-        aid: EventContext::default(),
+        ..Event::new(
+            EventId::from_name(name),
+            "default".parse().unwrap(),
+            world.backend.now() + SignedDuration::from_secs(seconds),
+            Occurrence::Completed { pulls: Vec::new() },
+        )
     }
 }
 

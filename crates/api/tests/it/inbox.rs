@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use api::ApiState;
-use domain::event::{Audience, Event, EventContext, Occurrence};
+use domain::event::{Event, Occurrence};
 use domain::ids::{AgentName, EventId, JobId};
 use domain::wake::{Channel, Wake};
 use engine::backend::IndexEntry;
@@ -21,19 +21,17 @@ fn zai() -> AgentName {
 /// A question of a job lies in the inbox.
 async fn asked(world: &World, job: &JobId, text: &str) -> EventId {
     let event = Event {
-        id: EventId::from_name(text),
         job: Some(job.clone()),
-        account: "default".parse().unwrap(),
         attempt: 1,
-        observed_at: world.backend.now(),
         status: "AWAITING_USER_FEEDBACK".to_owned(),
-        last_activity: None,
-        what: Occurrence::Question {
-            text: Some(text.to_owned()),
-        },
-        audience: Audience::Agent,
-        seq: None,
-        aid: EventContext::default(),
+        ..Event::new(
+            EventId::from_name(text),
+            "default".parse().unwrap(),
+            world.backend.now(),
+            Occurrence::Question {
+                text: Some(text.to_owned()),
+            },
+        )
     };
     let (id, now) = (event.id.clone(), world.backend.now());
     let repo = Some("acme/shop".to_owned());

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::account::{Account, PollCounters};
-use domain::event::{Audience, Event, EventContext, Occurrence};
+use domain::event::{Event, Occurrence};
 use domain::failure::FailureClass;
 use domain::ids::{EventId, JobId};
 use domain::job::Attention;
@@ -143,17 +143,15 @@ pub(crate) async fn add_account(world: &World) {
 async fn acknowledge_after(world: &World, job: &JobId, seconds: i64) {
     let now = world.backend.now();
     let event = Event {
-        id: EventId::from_name(&seconds.to_string()),
         job: Some(job.clone()),
-        account: "default".parse().unwrap(),
         attempt: 1,
         seq: Some(1),
-        observed_at: now - SignedDuration::from_secs(seconds),
-        status: String::new(),
-        last_activity: None,
-        what: Occurrence::Question { text: None },
-        audience: Audience::Agent,
-        aid: EventContext::default(),
+        ..Event::new(
+            EventId::from_name(&seconds.to_string()),
+            "default".parse().unwrap(),
+            now - SignedDuration::from_secs(seconds),
+            Occurrence::Question { text: None },
+        )
     };
     let agent = Agent {
         name: "zai".parse().unwrap(),

@@ -1,6 +1,6 @@
 //! What the API shows.
 
-use domain::event::{Audience, Event, EventContext, Occurrence};
+use domain::event::{Event, Occurrence};
 use domain::ids::{AgentName, EventId, JobId};
 use domain::job::{Attention, JobPhase};
 use domain::session::{Plan, PlanStep, SessionState};
@@ -141,19 +141,17 @@ async fn why_tells_reasons_and_the_next_look() {
 
 fn question(world: &World, job: &JobId) -> Event {
     Event {
-        id: EventId::from_name("question"),
         job: Some(job.clone()),
-        account: "default".parse().unwrap(),
         attempt: 1,
-        observed_at: world.clock.now(),
         status: "AWAITING_USER_FEEDBACK".to_owned(),
-        last_activity: None,
-        what: Occurrence::Question {
-            text: Some(format!("Is {LEAKED} right?")),
-        },
-        audience: Audience::Agent,
-        seq: None,
-        aid: EventContext::default(),
+        ..Event::new(
+            EventId::from_name("question"),
+            "default".parse().unwrap(),
+            world.clock.now(),
+            Occurrence::Question {
+                text: Some(format!("Is {LEAKED} right?")),
+            },
+        )
     }
 }
 

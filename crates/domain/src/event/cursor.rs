@@ -139,23 +139,19 @@ impl FromStr for EventCursor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Audience, EventContext, Occurrence};
+    use crate::event::Occurrence;
     use crate::facts::fixture::at;
     use crate::ids::EventId;
 
     fn event(n: u32, second: i64) -> Event {
         Event {
-            id: EventId::from_name(&n.to_string()),
-            job: None,
-            account: "default".parse().unwrap(),
             attempt: 1,
-            observed_at: at(second),
-            status: String::new(),
-            last_activity: None,
-            what: Occurrence::Completed { pulls: Vec::new() },
-            audience: Audience::Agent,
-            seq: None,
-            aid: EventContext::default(),
+            ..Event::new(
+                EventId::from_name(&n.to_string()),
+                "default".parse().unwrap(),
+                at(second),
+                Occurrence::Completed { pulls: Vec::new() },
+            )
         }
     }
 

@@ -8,7 +8,7 @@ use super::observe::newest_pull;
 use super::watch::{Announced, Attention, SessionLog, Watch};
 use super::{EndReason, Ending, Job, JobPhase, Origin};
 use crate::effect::{Action, JulesAction, exponential_backoff};
-use crate::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
+use crate::event::{ErrorCause, Event, Occurrence};
 use crate::failure::{Failure, FailureClass};
 use crate::fence::{clip, encoded_len};
 use crate::ids::{
@@ -256,17 +256,14 @@ pub fn creation_failed(job: &Job, failure: &Failure, now: Timestamp) -> Step<Job
         reason: reason.clone(),
     };
     step.events.push(Event {
-        id: EventId::from_name(&format!("{}:refused:{}", job.id, job.attempt)),
         job: Some(job.id.clone()),
-        account: job.account.clone(),
         attempt: job.attempt,
-        observed_at: now,
-        status: String::new(),
-        last_activity: None,
-        what,
-        audience: Audience::Agent,
-        seq: None,
-        aid: EventContext::default(),
+        ..Event::new(
+            EventId::from_name(&format!("{}:refused:{}", job.id, job.attempt)),
+            job.account.clone(),
+            now,
+            what,
+        )
     });
     step.aggregate.phase = JobPhase::Ended(Ending {
         at: now,

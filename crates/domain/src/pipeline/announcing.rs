@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{Pipeline, PipelineStep, StepState};
-use crate::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
+use crate::event::{ErrorCause, Event, Occurrence};
 use crate::ids::{AccountName, EventId};
 
 impl Pipeline {
@@ -55,20 +55,13 @@ pub fn announcement(
         "The step {} of pipeline {} of {} failed: {why}",
         step.kind, run.id, run.repo
     );
-    Event {
-        id: EventId::from_name(&format!("pipeline:{}:{}", run.id, step.kind)),
-        job: None,
-        account: account.clone(),
-        attempt: 0,
-        observed_at: now,
-        status: String::new(),
-        last_activity: None,
-        what: Occurrence::Error {
+    Event::new(
+        EventId::from_name(&format!("pipeline:{}:{}", run.id, step.kind)),
+        account.clone(),
+        now,
+        Occurrence::Error {
             cause: ErrorCause::Pipeline,
             reason,
         },
-        audience: Audience::Agent,
-        seq: None,
-        aid: EventContext::default(),
-    }
+    )
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{Alarm, Pull, PullContext};
-use crate::event::{Audience, ErrorCause, Event, EventContext, FailedCheck, Occurrence};
+use crate::event::{ErrorCause, Event, EventContext, FailedCheck, Occurrence};
 use crate::fence::{clip, tail};
 use crate::ids::EventId;
 use crate::redact::{presentable, redact};
@@ -63,16 +63,8 @@ pub(super) fn about(
     now: Timestamp,
 ) -> Event {
     Event {
-        id,
         job: Some(pull.job.clone()),
-        account: outside.account.clone(),
         attempt: outside.attempt,
-        observed_at: now,
-        status: String::new(),
-        last_activity: None,
-        what,
-        audience: Audience::Agent,
-        seq: None,
         aid: EventContext {
             session: outside.session_page.clone(),
             pull: Some(pull.pull.clone()),
@@ -80,6 +72,7 @@ pub(super) fn about(
             whole: None,
             delivery: pull.delivery.clone(),
         },
+        ..Event::new(id, outside.account.clone(), now, what)
     }
 }
 

@@ -17,17 +17,16 @@ use crate::web_page::WebPage;
 
 fn event(what: Occurrence) -> Event {
     Event {
-        id: EventId::from_name("question"),
         job: Some(JobId::from_ulid(ulid::Ulid(7))),
-        account: "default".parse().unwrap(),
         attempt: 1,
-        observed_at: at(0),
         status: "AWAITING_USER_FEEDBACK".to_owned(),
         last_activity: Some(at(-5)),
-        what,
-        audience: Audience::Agent,
-        seq: None,
-        aid: EventContext::default(),
+        ..Event::new(
+            EventId::from_name("question"),
+            "default".parse().unwrap(),
+            at(0),
+            what,
+        )
     }
 }
 

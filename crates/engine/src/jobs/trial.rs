@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::event::{Audience, Event, EventContext, News, Occurrence};
+use domain::event::{Event, News, Occurrence};
 use domain::ids::{AccountName, AgentName, EventId};
 use domain::wake::Wake;
 
@@ -23,19 +23,12 @@ impl Backend {
             what: "account",
             name: TEST_ACCOUNT.to_owned(),
         })?;
-        let event = Event {
-            id: EventId::from_name(&format!("test:{}:{}", agent.name, self.ulid())),
-            job: None,
+        let event = Event::new(
+            EventId::from_name(&format!("test:{}:{}", agent.name, self.ulid())),
             account,
-            attempt: 0,
-            observed_at: unit.now(),
-            status: String::new(),
-            last_activity: None,
-            what: Occurrence::News(News::Test),
-            audience: Audience::Agent,
-            seq: None,
-            aid: EventContext::default(),
-        };
+            unit.now(),
+            Occurrence::News(News::Test),
+        );
         let id = event.id.clone();
         let pk = keys::wake(&agent.name, &id).pk;
         let wake = Wake::new(event, agent.name.clone(), None, unit.now());

@@ -1,6 +1,6 @@
 //! What the outcome of a test message is called.
 
-use domain::event::{Audience, Event, EventContext, Occurrence};
+use domain::event::{Event, Occurrence};
 use domain::ids::EventId;
 use jiff::Timestamp;
 
@@ -23,19 +23,12 @@ fn told_of(wake: Wake) -> Result<Answer, String> {
 }
 
 fn wake() -> Wake {
-    let event = Event {
-        id: EventId::from_name("x"),
-        job: None,
-        account: "test".parse().unwrap(),
-        attempt: 0,
-        observed_at: at(0),
-        status: String::new(),
-        last_activity: None,
-        what: Occurrence::Completed { pulls: Vec::new() },
-        audience: Audience::Agent,
-        seq: None,
-        aid: EventContext::default(),
-    };
+    let event = Event::new(
+        EventId::from_name("x"),
+        "test".parse().unwrap(),
+        at(0),
+        Occurrence::Completed { pulls: Vec::new() },
+    );
     Wake::new(event, "bot".parse().unwrap(), None, at(0))
 }
 

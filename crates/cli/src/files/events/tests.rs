@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use domain::event::{Audience, Event, EventContext, Occurrence};
+use domain::event::{Event, Occurrence};
 use domain::ids::{EventId, JobId};
 use engine::backend::IndexEntry;
 use engine::keys;
@@ -24,17 +24,14 @@ fn backend() -> Backend {
 async fn happens(backend: &Backend, name: &str) {
     let job = JobId::from_ulid(ulid::Ulid(7));
     let event = Event {
-        id: EventId::from_name(name),
         job: Some(job.clone()),
-        account: "default".parse().unwrap(),
         attempt: 1,
-        seq: None,
-        observed_at: backend.now(),
-        status: String::new(),
-        last_activity: None,
-        what: Occurrence::Question { text: None },
-        audience: Audience::Agent,
-        aid: EventContext::default(),
+        ..Event::new(
+            EventId::from_name(name),
+            "default".parse().unwrap(),
+            backend.now(),
+            Occurrence::Question { text: None },
+        )
     };
     let sort = format!("{:020}:{}", event.observed_at.as_nanosecond(), event.id);
     let place = IndexEntry {

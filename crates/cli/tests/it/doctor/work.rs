@@ -1,6 +1,6 @@
 //! Pauses, and what was set aside.
 
-use domain::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
+use domain::event::{ErrorCause, Event, Occurrence};
 use domain::ids::EventId;
 use domain::wake::{Wake, WakeState};
 use engine::backend::IndexEntry;
@@ -51,22 +51,15 @@ fn nothing_is_written() {
 fn wakes_were_given_up() {
     let clinic = Clinic::new();
     clinic.with_backend(async |backend| {
-        let event = Event {
-            id: EventId::from_name("clinic"),
-            job: None,
-            account: "default".parse().unwrap(),
-            attempt: 0,
-            observed_at: LONG_AGO,
-            status: String::new(),
-            last_activity: None,
-            what: Occurrence::Error {
+        let event = Event::new(
+            EventId::from_name("clinic"),
+            "default".parse().unwrap(),
+            LONG_AGO,
+            Occurrence::Error {
                 cause: ErrorCause::Network,
                 reason: "Jules has not answered".to_owned(),
             },
-            audience: Audience::Agent,
-            seq: None,
-            aid: EventContext::default(),
-        };
+        );
         let agent = "helper".parse().unwrap();
         let key = keys::wake(&agent, &event.id);
         let mut wake = Wake::new(event, agent, None, LONG_AGO);

@@ -1,6 +1,6 @@
 //! The forms say what the domain reads and writes.
 
-use domain::event::{Audience, Event, EventContext, Occurrence};
+use domain::event::{Audience, Event, Occurrence};
 use domain::wake::{Links, message};
 use serde_json::{Value, json};
 
@@ -26,17 +26,17 @@ fn keys(value: &Value) -> Vec<&str> {
 fn an_event_has_the_fields_that_its_form_tells() {
     let at: jiff::Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
     let event = Event {
-        id: EventId::from_name("1"),
-        job: None,
-        account: "default".parse().unwrap(),
         attempt: 1,
-        observed_at: at,
         status: "FAILED".to_owned(),
         last_activity: Some(at),
-        what: Occurrence::PlanApproval { plan: None },
         audience: Audience::Human,
         seq: Some(3),
-        aid: EventContext::default(),
+        ..Event::new(
+            EventId::from_name("1"),
+            "default".parse().unwrap(),
+            at,
+            Occurrence::PlanApproval { plan: None },
+        )
     };
     let mut whole = message(&event, Some("acme/shop"));
     whole.payload = Some(json!({}));

@@ -1,7 +1,7 @@
 //! Reviews that failed, and what people can do about them.
 
 use super::*;
-use crate::event::{Audience, ErrorCause, Event, EventContext, Occurrence};
+use crate::event::{Audience, ErrorCause, Event, Occurrence};
 use crate::ids::EventId;
 use crate::job::{WaitParty, WaitReason, WaitsFor};
 
@@ -258,20 +258,17 @@ fn a_red_head_passes_where_nobody_reviews_and_its_merge_fails() {
 /// An error of the job at the beginning.
 fn error(world: &World, cause: ErrorCause) -> Event {
     Event {
-        id: EventId::from_name("it"),
         job: world.delivery.task.job.clone(),
-        account: "default".parse().unwrap(),
         attempt: 1,
-        seq: None,
-        observed_at: at(0),
-        status: String::new(),
-        last_activity: None,
-        what: Occurrence::Error {
-            cause,
-            reason: "It is red.".to_owned(),
-        },
-        audience: Audience::Agent,
-        aid: EventContext::default(),
+        ..Event::new(
+            EventId::from_name("it"),
+            "default".parse().unwrap(),
+            at(0),
+            Occurrence::Error {
+                cause,
+                reason: "It is red.".to_owned(),
+            },
+        )
     }
 }
 

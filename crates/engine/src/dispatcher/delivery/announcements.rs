@@ -85,15 +85,8 @@ impl Dispatcher {
             whole,
         } = announcement;
         let event = Event {
-            id: EventId::from_name(cause),
             job: delivery.task.job.clone(),
-            account: source.account.clone(),
             attempt: delivery.attempt,
-            seq: None,
-            observed_at: self.backend.now(),
-            status: String::new(),
-            last_activity: None,
-            what,
             audience,
             aid: EventContext {
                 pull: delivery.task.pull.clone(),
@@ -101,6 +94,12 @@ impl Dispatcher {
                 whole,
                 ..EventContext::default()
             },
+            ..Event::new(
+                EventId::from_name(cause),
+                source.account.clone(),
+                self.backend.now(),
+                what,
+            )
         };
         let route = EventRoute {
             agent: self.backend.awake(source.agent.clone()).await?,

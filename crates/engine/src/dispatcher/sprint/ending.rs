@@ -3,7 +3,7 @@
 mod meanwhile;
 
 use domain::effect::{Action, PullAction, RepoAction};
-use domain::event::{Audience, Event, EventContext, News, Occurrence};
+use domain::event::{Event, EventContext, News, Occurrence};
 use domain::facts::{PullFacts, ReadDepth};
 use domain::failure::{FailureClass, Hindrance};
 use domain::ids::{EventId, JobId, PersonaName, PullRef};
@@ -310,24 +310,20 @@ impl Dispatcher {
         let source = self.source(&sprint.repo).await?;
         let mut unit = self.backend.unit();
         let event = Event {
-            id: EventId::from_name(&format!("sprint:{}:{}", sprint.repo.key(), sprint.number)),
-            job: None,
-            account: sprint.account.clone(),
-            attempt: 0,
-            seq: None,
-            observed_at: unit.now(),
-            status: String::new(),
-            last_activity: None,
-            what: Occurrence::News(News::Sprint {
-                repo: sprint.repo.clone(),
-                sprint: sprint.number,
-                words: sprint_end(sprint),
-            }),
-            audience: Audience::Agent,
             aid: EventContext {
                 pull: sprint.woven.as_ref().map(|woven| woven.pull.clone()),
                 ..EventContext::default()
             },
+            ..Event::new(
+                EventId::from_name(&format!("sprint:{}:{}", sprint.repo.key(), sprint.number)),
+                sprint.account.clone(),
+                unit.now(),
+                Occurrence::News(News::Sprint {
+                    repo: sprint.repo.clone(),
+                    sprint: sprint.number,
+                    words: sprint_end(sprint),
+                }),
+            )
         };
         let route = EventRoute {
             agent: self.backend.awake(source.agent).await?,

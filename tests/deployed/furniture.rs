@@ -101,12 +101,8 @@ fn account(now: Timestamp) -> Account {
 
 fn agent(sandbox: &Sandbox) -> Agent {
     Agent {
-        name: AGENT.parse().expect("a name"),
         url: sandbox.agent_url(AGENT).parse().ok(),
-        channels: Vec::new(),
-        disabled: None,
-        resume: None,
-        notify: None,
+        ..Agent::new(AGENT.parse().expect("a name"))
     }
 }
 

@@ -289,12 +289,8 @@ impl World {
                 .await;
         }
         let agent = Agent {
-            name: AGENT.parse().expect("a name"),
             url: self.sandbox.agent_url(AGENT).parse().ok(),
-            channels: Vec::new(),
-            disabled: None,
-            resume: None,
-            notify: None,
+            ..Agent::new(AGENT.parse().expect("a name"))
         };
         let mut unit = self.backend.unit();
         let place = IndexEntry {

@@ -96,12 +96,9 @@ async fn add(
         return Err(exists(name).into());
     }
     let agent = Agent {
-        name: name.clone(),
         url,
         channels,
-        disabled: None,
-        resume: None,
-        notify: None,
+        ..Agent::new(name.clone())
     };
     refuse_odd_ways(&agent)?;
     // The secret comes first: a wake without one would fail. Nothing uses it before the record is there.

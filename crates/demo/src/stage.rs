@@ -166,12 +166,8 @@ async fn furnish(backend: &Backend, sandbox: &Sandbox, play: &Play) -> Result<()
         ..Account::new(name, now)
     };
     let agent = Agent {
-        name: AGENT.parse().context("naming the agent")?,
         url: Some(sandbox.agent_url(AGENT).parse()?),
-        channels: Vec::new(),
-        disabled: None,
-        resume: None,
-        notify: None,
+        ..Agent::new(AGENT.parse().context("naming the agent")?)
     };
     let mut unit = backend.unit();
     unit.put(

@@ -35,6 +35,18 @@ pub struct Agent {
 }
 
 impl Agent {
+    /// An agent whose wakes wait in its inbox.
+    pub fn new(name: AgentName) -> Self {
+        Self {
+            name,
+            url: None,
+            channels: Vec::new(),
+            disabled: None,
+            resume: None,
+            notify: None,
+        }
+    }
+
     /// Which ways a new wake of its goes: never none, and to its address only if it has one that takes wakes, or nothing else.
     pub fn ways(&self) -> Vec<Channel> {
         let chosen = match &self.channels[..] {

@@ -174,12 +174,8 @@ pub(crate) async fn furnish(
     unit.put(keys::account(&account.name), &account, None, place);
     for name in [PROMPT, SLOW] {
         let agent = Agent {
-            name: name.parse().context("naming an agent")?,
             url: Some(sandbox.agent_url(name).parse()?),
-            channels: Vec::new(),
-            disabled: None,
-            resume: None,
-            notify: None,
+            ..Agent::new(name.parse().context("naming an agent")?)
         };
         let secret = SecretName::Agent(agent.name.clone());
         let key: [u8; 32] = rand::random();

@@ -16,12 +16,8 @@ async fn world_with_me(has_agent: bool) -> World {
     }
     let world = World::of(scenario(vec![asking("asks", "Which one?")]), source).await;
     let me = Agent {
-        name: "me".parse().expect("a name"),
-        url: None,
-        channels: Vec::new(),
-        disabled: None,
-        resume: None,
         notify: Some(Notify::Ntfy),
+        ..Agent::new("me".parse().expect("a name"))
     };
     world
         .secrets

@@ -153,14 +153,7 @@ async fn acknowledge_after(world: &World, job: &JobId, seconds: i64) {
             Occurrence::Question { text: None },
         )
     };
-    let agent = Agent {
-        name: "zai".parse().unwrap(),
-        url: None,
-        channels: Vec::new(),
-        disabled: None,
-        resume: None,
-        notify: None,
-    };
+    let agent = Agent::new("zai".parse().unwrap());
     let wake = Wake::new(event.clone(), agent.name.clone(), None, event.observed_at);
     let wake = Wake {
         state: WakeState::Acknowledged { at: now },

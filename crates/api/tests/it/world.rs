@@ -177,14 +177,7 @@ impl World {
             );
         }
         let name: AgentName = "zai".parse().unwrap();
-        let agent = Agent {
-            name: name.clone(),
-            url: None,
-            channels: Vec::new(),
-            disabled: None,
-            resume: None,
-            notify: None,
-        };
+        let agent = Agent::new(name.clone());
         let place = IndexEntry {
             list: keys::listed(keys::AGENTS, name.to_string()),
             ..IndexEntry::default()

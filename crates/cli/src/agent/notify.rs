@@ -40,12 +40,8 @@ pub(super) async fn add(name: &AgentName, to: NotifyTo, data: &StoreAccess) -> R
         data.secrets.write(&kept, &secret).await?;
     }
     let agent = Agent {
-        name: name.clone(),
-        url: None,
-        channels: Vec::new(),
-        disabled: None,
-        resume: None,
         notify: Some(notify),
+        ..Agent::new(name.clone())
     };
     if !data.backend.insert(name, &agent).await? {
         return Err(exists(name).into());

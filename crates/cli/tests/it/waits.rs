@@ -415,12 +415,8 @@ async fn write(backend: &Backend, number: u64, case: &Case) -> JobId {
 async fn agent(backend: &Backend) {
     let name: AgentName = "zai".parse().unwrap();
     let agent = Agent {
-        name: name.clone(),
         url: Some("https://zai.example.com/".parse().unwrap()),
-        channels: Vec::new(),
-        disabled: None,
-        resume: None,
-        notify: None,
+        ..Agent::new(name.clone())
     };
     let mut unit = backend.unit();
     unit.put(keys::agent(&name), &agent, None, IndexEntry::default());

@@ -17,7 +17,7 @@ mod rules;
 mod sight;
 mod summary;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::fmt;
 

@@ -158,7 +158,7 @@ impl Watched {
     }
 }
 
-fn method(route: &Route) -> http::Method {
+pub(crate) fn method(route: &Route) -> http::Method {
     match route.method {
         Method::Get => http::Method::GET,
         Method::Post => http::Method::POST,

@@ -7,12 +7,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use api::{Caller, Method, Route, routes};
+use api::{Caller, Route, routes};
 use axum::http;
 use domain::delivery::{ChildState, DeliveryKind};
 use expect_test::expect_file;
 use serde_json::Value;
 
+use crate::matrix::method;
 use crate::world::{Answer, World};
 
 /// A path with something in place of what varies.
@@ -22,15 +23,6 @@ fn filled(path: &str) -> String {
         None => part.to_owned(),
     });
     parts.collect::<Vec<_>>().join("/")
-}
-
-fn method(route: &Route) -> http::Method {
-    match route.method {
-        Method::Get => http::Method::GET,
-        Method::Post => http::Method::POST,
-        Method::Patch => http::Method::PATCH,
-        Method::Delete => http::Method::DELETE,
-    }
 }
 
 /// Both spellings of a route.

@@ -1,12 +1,11 @@
 //! What can be ordered, in both spellings, and what repeating it does.
 
 use axum::http::Method;
-use domain::ids::{EventId, SessionId};
-use domain::job::Attention;
-use domain::session::SessionState;
+use domain::ids::SessionId;
 use engine::work::Work;
 use serde_json::{Value, json};
 
+use crate::deliveries::wait_with_plan;
 use crate::world::{SESSION, World};
 
 fn order() -> Value {
@@ -120,16 +119,7 @@ async fn words_under_one_name_are_said_once() {
 #[tokio::test(start_paused = true)]
 async fn a_plan_is_approved_in_both_spellings_with_and_without_a_body() {
     let world = World::new().await;
-    let id = world
-        .watched(|watch| {
-            watch.state = SessionState::AwaitingPlanApproval;
-            watch.attention = Attention::Plan {
-                event: EventId::from_name("p"),
-                since: watch.since,
-                plan: None,
-            };
-        })
-        .await;
+    let id = world.watched(|watch| wait_with_plan(watch, None)).await;
     let colon = format!("/jobs/{id}:approve");
     let post = axum::http::Method::POST;
     let bare = world.call(post.clone(), &colon, (&[], ""));

@@ -4,12 +4,10 @@ use std::sync::Once;
 
 use client::wire::{ApproveRequest, CancelRequest, CreateJob, MergeRequest, RetryRequest, Waiting};
 use client::{Answer, Client, Error, JobQuery};
-use domain::ids::EventId;
-use domain::job::Attention;
-use domain::session::SessionState;
 use tokio::net::TcpListener;
 use url::Url;
 
+use crate::deliveries::wait_with_plan;
 use crate::world::{SESSION, TOKEN, World};
 
 static PROVIDER: Once = Once::new();
@@ -103,16 +101,7 @@ async fn a_job_from_its_creation_to_its_end() {
 #[tokio::test]
 async fn effects_are_waited_for_and_plans_are_shown() {
     let world = World::new().await;
-    let id = world
-        .watched(|watch| {
-            watch.state = SessionState::AwaitingPlanApproval;
-            watch.attention = Attention::Plan {
-                event: EventId::from_name("p"),
-                since: watch.since,
-                plan: None,
-            };
-        })
-        .await;
+    let id = world.watched(|watch| wait_with_plan(watch, None)).await;
     let client = connect(&world, TOKEN).await;
     let shown = client.job(SESSION).await.unwrap();
     assert!(matches!(shown.waiting, Some(Waiting::Plan { .. })));

@@ -13,13 +13,13 @@ use crate::facts::fixture::at;
 use crate::ids::{DeliveryId, PullRef};
 use crate::job::{WaitParty, WaitReason, WaitsFor};
 
-fn job(number: u32) -> JobId {
+pub(crate) fn job(number: u32) -> JobId {
     format!("01j000000000000000000000{number:02}")
         .parse()
         .unwrap()
 }
 
-fn pipeline(exchange: Exchange, kinds: &[StepKind]) -> Pipeline {
+pub(crate) fn pipeline(exchange: Exchange, kinds: &[StepKind]) -> Pipeline {
     let begun = Pipeline {
         id: "01j00000000000000000000099".parse().unwrap(),
         repo: "acme/shop".parse().unwrap(),
@@ -40,7 +40,7 @@ fn pipeline(exchange: Exchange, kinds: &[StepKind]) -> Pipeline {
     start(begun, kinds)
 }
 
-fn member(number: u32) -> Member {
+pub(crate) fn member(number: u32) -> Member {
     Member {
         role: None,
         stream: StreamName::default(),

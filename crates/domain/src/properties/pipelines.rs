@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::failure::Hindrance;
-use crate::ids::{BranchName, JobId, StreamName};
+use crate::ids::JobId;
 use crate::layer::Layer;
+use crate::pipeline::tests::{job, member, pipeline};
 use crate::pipeline::{
-    AgentState, Exchange, FoundRequirement, Member, MemberSight, Pipeline, PipelineAsk,
-    PipelineInput, PipelineRules, Requirement, RequirementAsk, RequirementOutcome, RequirementRef,
-    RequirementState, StepKind, StepPlan, StepState, apply, due, ended, given_up, held, hindered,
-    refused, start,
+    AgentState, Exchange, FoundRequirement, Member, MemberSight, Pipeline, PipelineInput,
+    Requirement, RequirementAsk, RequirementOutcome, RequirementRef, RequirementState, StepKind,
+    StepPlan, StepState, apply, due, ended, given_up, held, hindered, refused,
 };
 
 type Sights = Vec<(JobId, Option<MemberSight>)>;
@@ -23,22 +23,6 @@ enum PipelineHappening {
     Hindered(Option<Failure>),
     /// Its jobs are read once it is over.
     Ended(Sights),
-}
-
-fn job(number: u32) -> JobId {
-    let id = format!("01j000000000000000000000{number:02}");
-    id.parse().unwrap()
-}
-
-fn member(number: u32) -> Member {
-    Member {
-        role: None,
-        stream: StreamName::default(),
-        requirement: None,
-        job: job(number),
-        state: AgentState::Working,
-        note: String::new(),
-    }
 }
 
 fn member_state() -> impl Strategy<Value = AgentState> {
@@ -109,26 +93,7 @@ fn begun() -> impl Strategy<Value = Pipeline> {
     ];
     let kinds = proptest::sample::subsequence(kinds, 1..=7);
     let exchange = proptest::sample::select(vec![Exchange::Human, Exchange::Auto]);
-    (kinds, exchange).prop_map(|(kinds, exchange)| {
-        let new = Pipeline {
-            id: "01j00000000000000000000099".parse().unwrap(),
-            repo: "acme/shop".parse().unwrap(),
-            target: BranchName::main(),
-            worker: BranchName::jules(),
-            ask: PipelineAsk::default(),
-            rules: PipelineRules {
-                exchange,
-                ..PipelineRules::default()
-            },
-            by: "kim".to_owned(),
-            steps: Vec::new(),
-            wait_minutes: 0,
-            summed_up: None,
-            created_at: at(0),
-            updated_at: at(0),
-        };
-        start(new, &kinds)
-    })
+    (kinds, exchange).prop_map(|(kinds, exchange)| pipeline(exchange, &kinds))
 }
 
 /// The run after something happened to it now.

@@ -237,24 +237,6 @@ async fn a_required_check_that_is_missing() {
 }
 
 #[tokio::test]
-async fn a_check_of_the_wrong_app_is_no_required_check() {
-    let required = vec![RequiredCheck {
-        context: "build".to_owned(),
-        app_id: Some(4_242),
-    }];
-    let (world, job) = world_of(with_ci(CiSetup {
-        checks: green_checks(),
-        required,
-        ..CiSetup::default()
-    }))
-    .await;
-    world.pass(MINUTE * 30).await;
-    world.must_give(&job, "required_missing").await;
-    assert_eq!(world.sandbox.counters().merge_calls, 0);
-    world.finish().await;
-}
-
-#[tokio::test]
 async fn a_commit_status_that_fails_is_sent_back() {
     let mut checks = green_checks();
     checks.push(CheckSetup::status("ci/legacy", Outcome::FailsFirst(1)));
@@ -278,19 +260,6 @@ async fn neutral_and_skipped_pass_beside_a_success() {
     ];
     let (world, job) = world_of(with_ci(ci(checks))).await;
     merges(&world, &job).await;
-}
-
-#[tokio::test]
-async fn skipped_alone_proves_nothing() {
-    let checks = vec![
-        CheckSetup::new("docs", Outcome::Neutral),
-        CheckSetup::new("lint", Outcome::Skipped),
-    ];
-    let (world, job) = world_of(with_ci(ci(checks))).await;
-    world.pass(hour(1)).await;
-    world.must_give(&job, "too_few_checks").await;
-    assert_eq!(world.sandbox.counters().merge_calls, 0);
-    world.finish().await;
 }
 
 #[tokio::test]

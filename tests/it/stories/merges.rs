@@ -64,38 +64,6 @@ async fn approvals_that_the_rules_demand_are_waited_for() {
 }
 
 #[tokio::test]
-async fn a_blocking_label_blocks() {
-    let (world, job) = green_world().await;
-    in_review(&world, &job).await;
-    let now = world.clock.now();
-    world
-        .sandbox
-        .github()
-        .add_label(now, REPO, 1, "Do-Not-Merge");
-    world.pass(hour(1)).await;
-    world.must_give(&job, "blocking_label").await;
-    assert_eq!(world.sandbox.counters().merge_calls, 0);
-    world.finish().await;
-}
-
-#[tokio::test]
-async fn a_merge_queue_is_left_to_people() {
-    let repo = RepoSetup {
-        merge_queue: true,
-        ..RepoSetup::new(REPO).with_ci(ci(green_checks()))
-    };
-    let scenario = Scenario {
-        repos: vec![repo],
-        ..Scenario::default()
-    };
-    let (world, job) = world_of(scenario, on_green()).await;
-    world.pass(hour(1)).await;
-    world.must_give(&job, "merge_queue").await;
-    assert_eq!(world.sandbox.counters().merge_calls, 0);
-    world.finish().await;
-}
-
-#[tokio::test]
 async fn so_many_merges_a_day_and_no_more() {
     let mut source = on_green();
     source.policy.merges_per_day = 2;

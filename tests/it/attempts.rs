@@ -277,8 +277,8 @@ fn adoption(world: &World, session: &str) -> Adoption {
     }
 }
 
-#[tokio::test]
-async fn an_adoption_whose_first_try_got_nowhere_is_decided_again() {
+/// A world with the session 77, which a person made and which works.
+async fn with_a_session_of_a_person() -> World {
     let theirs = ForeignSession {
         id: Some("77".to_owned()),
         title: "A person's own session".to_owned(),
@@ -287,11 +287,16 @@ async fn an_adoption_whose_first_try_got_nowhere_is_decided_again() {
         steps: vec![progress(MINUTE, "Working")],
         ..ForeignSession::default()
     };
-    let world = World::on_green(Scenario {
+    World::on_green(Scenario {
         foreign: vec![Foreign::Session(theirs)],
         ..scenario(Vec::new())
     })
-    .await;
+    .await
+}
+
+#[tokio::test]
+async fn an_adoption_whose_first_try_got_nowhere_is_decided_again() {
+    let world = with_a_session_of_a_person().await;
     let asked = world
         .backend
         .adopt(adoption(&world, "77"), Duration::ZERO)
@@ -320,19 +325,7 @@ async fn an_adoption_whose_first_try_got_nowhere_is_decided_again() {
 /// A session that works is no run of a delivery, and nothing of it is followed.
 #[tokio::test]
 async fn a_session_at_work_is_adopted_only_by_whom_that_suits() {
-    let theirs = ForeignSession {
-        id: Some("77".to_owned()),
-        title: "A person's own session".to_owned(),
-        repo: Some(REPO.to_owned()),
-        state: "IN_PROGRESS".to_owned(),
-        steps: vec![progress(MINUTE, "Working")],
-        ..ForeignSession::default()
-    };
-    let world = World::on_green(Scenario {
-        foreign: vec![Foreign::Session(theirs)],
-        ..scenario(Vec::new())
-    })
-    .await;
+    let world = with_a_session_of_a_person().await;
     let wanted = Adoption {
         delivery: "0123456789ab".parse().ok(),
         ..adoption(&world, "77")

@@ -79,11 +79,8 @@ async fn a_person_whom_a_delivery_waits_for_is_counted_and_shown_with_its_job() 
     world.finish().await;
 }
 
-/// Without an agent, a failure is a person's until they try again.
-#[tokio::test]
-async fn the_failure_of_a_session_is_open_without_an_agent() {
-    let mut source = taking(|rules| rules.checkpoints = Checkpoints::none());
-    source.agent = None;
+/// An issue whose session failed.
+async fn failed(source: Source) -> (World, u64) {
     let reason = "no disk".to_owned();
     let after = SECOND * 2;
     let fails = story("Add a test", vec![Step::Fail { after, reason }]);
@@ -91,6 +88,15 @@ async fn the_failure_of_a_session_is_open_without_an_agent() {
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "plan/failed").await;
     world.pass(MINUTE * 5).await;
+    (world, number)
+}
+
+/// Without an agent, a failure is a person's until they try again.
+#[tokio::test]
+async fn the_failure_of_a_session_is_open_without_an_agent() {
+    let mut source = taking(|rules| rules.checkpoints = Checkpoints::none());
+    source.agent = None;
+    let (world, number) = failed(source).await;
     assert_eq!(open_events(&world, number).await, ["session_failed"]);
     assert_eq!(counted(&world).await, [("person".to_owned(), 1)]);
     order(&world, number, Act::Retry { reason: None }).await;
@@ -108,13 +114,7 @@ async fn the_failure_of_the_last_attempt_is_open_for_a_person() {
         rules.checkpoints = Checkpoints::none();
         rules.attempts = 1;
     });
-    let reason = "no disk".to_owned();
-    let after = SECOND * 2;
-    let fails = story("Add a test", vec![Step::Fail { after, reason }]);
-    let world = World::of(scenario(vec![fails]), source).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "plan/failed").await;
-    world.pass(MINUTE * 5).await;
+    let (world, number) = failed(source).await;
     let mut open = open_events(&world, number).await;
     open.retain(|kind| kind == "phase_failed");
     assert_eq!(open, ["phase_failed"]);

@@ -43,7 +43,7 @@ pub(super) fn first(delivery: &Delivery, who: WaitParty) -> WordedReason {
         }
         Phase::Close => {
             let how = delivery.closed.unwrap_or(Closed::Finished);
-            reason("closed", how.sentence())
+            reason("closed", how.sentence(legal::is_merged(delivery)))
         }
     }
 }

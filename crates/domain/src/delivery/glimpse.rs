@@ -30,6 +30,9 @@ pub struct Seen {
     /// When the workflow that deploys it was last started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dispatched_at: Option<Timestamp>,
+    /// Since when that workflow cannot be started, since the name of the repository leads to another one, or to none that can be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_since: Option<Timestamp>,
 }
 
 /// What can be seen of a job.

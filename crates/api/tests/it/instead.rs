@@ -87,6 +87,7 @@ async fn show_plan(world: &World, (id, job): (&DeliveryId, &JobId), plan: &str) 
             work: SessionWork::Planned(plan),
             pull: None,
             told_at: None,
+            told_round: None,
             message_refused: None,
             approval_refused: None,
             approved_elsewhere: false,

@@ -30,6 +30,9 @@ pub struct Seen {
     /// When the workflow that deploys it was last started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dispatched_at: Option<Timestamp>,
+    /// Since when that workflow cannot be started, since the name of the repository leads to another one, or to none that can be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_since: Option<Timestamp>,
 }
 
 /// What can be seen of a job.
@@ -49,6 +52,9 @@ pub struct JobGlimpse {
     /// When the last message of its delivery was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told_at: Option<Timestamp>,
+    /// The round of the newest message of its delivery that was sent; none in a record of an older version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told_round: Option<u32>,
     /// The round of the message of its delivery that was given up last, since Jules refused all attempts at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_refused: Option<u32>,
@@ -203,6 +209,7 @@ impl JobGlimpse {
             work,
             pull: job.pull().cloned(),
             told_at: job.told_at,
+            told_round: job.told_round,
             message_refused: job.message_refused,
             approval_refused: job::refused_approval(job).cloned(),
             approved_elsewhere,

@@ -119,6 +119,7 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
         again: None,
         nudges: 0,
         told_at: None,
+        told_round: None,
         message_refused: None,
         approval_refused: None,
         order_log: Vec::new(),

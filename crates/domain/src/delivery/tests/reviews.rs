@@ -405,6 +405,7 @@ fn untold(world: &World, work: SessionWork) -> DeliveryInput {
         unreachable!("it is a sight of a job");
     };
     sight.glimpse.told_at = None;
+    sight.glimpse.told_round = None;
     DeliveryInput::Job(sight, read_at)
 }
 

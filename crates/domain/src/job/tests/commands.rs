@@ -496,8 +496,11 @@ fn only_messages_of_its_delivery_count_as_its_own() {
         note_sent(&mut job, cause, at(2));
         assert_eq!(job.told_at, None, "{cause}");
     }
-    note_sent(&mut job, "delivery:0123456789ab:1", at(3));
-    assert_eq!(job.told_at, Some(at(3)));
+    // The earlier one is found to have arrived only after the later one.
+    for (round, told) in [(2, 2), (1, 2), (3, 3)] {
+        note_sent(&mut job, &format!("delivery:0123456789ab:{round}"), at(3));
+        assert_eq!((job.told_at, job.told_round), (Some(at(3)), Some(told)));
+    }
 }
 
 #[test]

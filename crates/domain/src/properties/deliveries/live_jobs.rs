@@ -94,6 +94,7 @@ impl LiveJobs {
             work: known.work.clone(),
             pull: None,
             told_at: None,
+            told_round: None,
             message_refused: None,
             approval_refused: None,
             approved_elsewhere: false,

@@ -191,6 +191,7 @@ pub(super) fn job(origin: Origin, phase: JobPhase) -> Job {
             automation: Automation::AutomationModeUnspecified,
         },
         told_at: Some(AT),
+        told_round: Some(2),
         message_refused: Some(2),
         approval_refused: Some(approval_refused()),
         order_log: vec![OrderRecord {

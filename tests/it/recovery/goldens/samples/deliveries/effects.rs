@@ -102,6 +102,7 @@ pub(super) fn seen() -> impl Iterator<Item = Seen> {
             work,
             pull: Some(pull_ref()),
             told_at: Some(AT),
+            told_round: Some(2),
             message_refused: Some(2),
             approval_refused: Some(approval_refused()),
             approved_elsewhere: true,

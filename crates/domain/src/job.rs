@@ -147,12 +147,9 @@ pub struct Job {
     pub earlier: Vec<SessionId>,
     /// Why there is another session after the earlier ones; part of the new session's prompt.
     pub again: Option<Retry>,
-    /// When the last message of its delivery was sent.
+    /// The round of the newest message of its delivery that was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub told_at: Option<Timestamp>,
-    /// The round of the newest message of its delivery that was sent; none in a record of an older version.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub told_round: Option<u32>,
+    pub message_sent: Option<u32>,
     /// The round of the message of its delivery that was given up last, since Jules refused all attempts at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_refused: Option<u32>,

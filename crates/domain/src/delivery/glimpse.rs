@@ -49,12 +49,9 @@ pub struct JobGlimpse {
     /// Its pull request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull: Option<PullRef>,
-    /// When the last message of its delivery was sent.
+    /// The round of the newest message of its delivery that was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub told_at: Option<Timestamp>,
-    /// The round of the newest message of its delivery that was sent; none in a record of an older version.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub told_round: Option<u32>,
+    pub message_sent: Option<u32>,
     /// The round of the message of its delivery that was given up last, since Jules refused all attempts at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_refused: Option<u32>,
@@ -208,8 +205,7 @@ impl JobGlimpse {
             attempt: job.attempt,
             work,
             pull: job.pull().cloned(),
-            told_at: job.told_at,
-            told_round: job.told_round,
+            message_sent: job.message_sent,
             message_refused: job.message_refused,
             approval_refused: job::refused_approval(job).cloned(),
             approved_elsewhere,

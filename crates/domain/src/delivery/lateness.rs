@@ -183,10 +183,7 @@ pub(super) fn refused_approval(delivery: &Delivery) -> Option<(&RefusedApproval,
 impl TaskMessage {
     /// Whether it was sent.
     pub(super) fn is_sent(&self, seen: &JobGlimpse) -> bool {
-        match seen.told_round {
-            Some(told) => told >= self.round,
-            None => seen.told_at.is_some_and(|told| told >= self.at),
-        }
+        seen.message_sent.is_some_and(|sent| sent >= self.round)
     }
 
     /// Whether it was given up, and did not arrive.

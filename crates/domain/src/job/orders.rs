@@ -196,12 +196,11 @@ pub fn said(job: &Job, session: &SessionId, now: Timestamp, timing: &Timing) -> 
     step
 }
 
-/// Keeps when a message of the job's delivery was sent, and which: it is known by its cause. An earlier one may be found to have arrived
+/// Keeps which message of the job's delivery was sent, which its cause says. An earlier one may be found to have arrived
 /// only after a later one.
-pub fn note_sent(job: &mut Job, cause: &str, now: Timestamp) {
+pub fn note_sent(job: &mut Job, cause: &str) {
     if let Some(round) = round(job, cause) {
-        job.told_at = Some(now);
-        job.told_round = job.told_round.max(Some(round));
+        job.message_sent = job.message_sent.max(Some(round));
     }
 }
 

@@ -130,7 +130,7 @@ fn message_refused(world: &mut World, round: u32, told: Option<u32>) -> String {
     let DeliveryInput::Job(mut sight, read_at) = job(&world.delivery, work, pull) else {
         unreachable!("it is a sight of a job");
     };
-    sight.glimpse.told_round = told;
+    sight.glimpse.message_sent = told;
     sight.glimpse.message_refused = Some(round);
     world.take(&DeliveryInput::Job(sight, read_at)).unwrap()
 }

@@ -359,7 +359,7 @@ impl Dispatcher {
         let now = self.backend.now();
         let mut step = job::said(&found.value, session, now, &source.timing);
         if !maybe {
-            job::note_sent(&mut step.aggregate, cause, now);
+            job::note_sent(&mut step.aggregate, cause);
         }
         self.wake_up(unit, &found.value.id, &found.value.account)
             .await?;

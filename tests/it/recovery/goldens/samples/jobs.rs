@@ -190,8 +190,7 @@ pub(super) fn job(origin: Origin, phase: JobPhase) -> Job {
             require_plan_approval: Some(true),
             automation: Automation::AutomationModeUnspecified,
         },
-        told_at: Some(AT),
-        told_round: Some(2),
+        message_sent: Some(2),
         message_refused: Some(2),
         approval_refused: Some(approval_refused()),
         order_log: vec![OrderRecord {

@@ -1,6 +1,8 @@
 //! Reads a session outside its account's polls: at a deadline, for a caller who asks for it, after a push, and before the approval of its
 //! plan.
 
+use std::time::Duration;
+
 use domain::account::Health;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::JobId;
@@ -18,6 +20,9 @@ use crate::readings::{SessionCheck, reason};
 use crate::retention;
 use crate::store::Versioned;
 use crate::work::Work;
+
+/// Time limit for reading a session before an action: the action is held for [`START_HOLD`](domain::effect::START_HOLD).
+const READ_WITHIN: Duration = Duration::from_secs(15);
 
 /// A read this long after a push shows the pushed state: Jules's own answers lag a little.
 const PUSH_SHOWN_AFTER: SignedDuration = SignedDuration::from_secs(2);
@@ -142,15 +147,17 @@ impl Dispatcher {
         };
         let not_now =
             |reason: &str| Some(Failure::new(FailureClass::Unavailable, reason).never_sent());
-        Ok(match self.sight(&found.value, watch).await {
-            Err(failure) => Some(failure.never_sent()),
-            Ok(Observation::Seen(seen)) if seen.activities.is_none() => {
+        let reading = tokio::time::timeout(READ_WITHIN, self.sight(&found.value, watch)).await;
+        Ok(match reading {
+            Err(_) => not_now("the session could not be read in time before it"),
+            Ok(Err(failure)) => Some(failure.never_sent()),
+            Ok(Ok(Observation::Seen(seen))) if seen.activities.is_none() => {
                 not_now("the log of the session could not be read before it")
             }
-            Ok(sight) if !self.save_sight(found, &sight, source).await? => {
+            Ok(Ok(sight)) if !self.save_sight(found, &sight, source).await? => {
                 not_now("the job changed while its session was read before it")
             }
-            Ok(_) => None,
+            Ok(Ok(_)) => None,
         })
     }
 

@@ -56,7 +56,7 @@ pub use log_lines::{effect_log_line, event_log_line, log_lines};
 pub use nudge::NUDGES_MAX;
 pub(crate) use observe::newest_pull;
 pub use observe::observe;
-pub use open_plan::{plan_open, plan_to_approve};
+pub use open_plan::{is_plan_replaced, plan_open, plan_to_approve};
 pub use order::Order;
 pub use order_log::{ORDER_LOG_MAX, OrderRecord, record_order};
 pub(crate) use orders::said_at;

@@ -306,7 +306,10 @@ fn reply(action: &Action) -> Option<Reply> {
             digest: digest(text),
             start: presentable(text, START_CHARS_MAX),
         }),
-        Action::Jules(JulesAction::ApprovePlan { .. }) => Some(Reply::Approval),
+        Action::Jules(JulesAction::ApprovePlan { plan, .. }) => {
+            let plan = Some(plan.clone());
+            Some(Reply::Approval { plan })
+        }
         Action::Jules(JulesAction::CreateSession { .. } | JulesAction::Archive { .. })
         | Action::Pull(_)
         | Action::Repo(_)

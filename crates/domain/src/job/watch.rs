@@ -331,8 +331,12 @@ pub enum Reply {
         /// Its beginning, for people.
         start: String,
     },
-    /// The plan was approved.
-    Approval,
+    /// A plan was approved.
+    Approval {
+        /// Which plan: the approval of an earlier one is no answer to the present one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        plan: Option<PlanId>,
+    },
 }
 
 /// An event that shows an announced question or plan to a further receiver.

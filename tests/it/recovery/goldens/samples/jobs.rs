@@ -282,7 +282,9 @@ fn announcement(who: Answerer) -> Announcement {
             },
             SentAnswer {
                 at: AT,
-                reply: Reply::Approval,
+                reply: Reply::Approval {
+                    plan: Some(plan().id),
+                },
             },
         ],
     }
@@ -310,7 +312,9 @@ fn full(who: Answerer) -> Watch {
             stuck_announcements: 2,
             stuck_sent: vec![SentAnswer {
                 at: AT,
-                reply: Reply::Approval,
+                reply: Reply::Approval {
+                    plan: Some(plan().id),
+                },
             }],
             resumed_at: Some(AT),
             nudged: Some(Nudged {

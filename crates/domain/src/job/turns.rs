@@ -307,8 +307,7 @@ fn reply(action: &Action) -> Option<Reply> {
             start: presentable(text, START_CHARS_MAX),
         }),
         Action::Jules(JulesAction::ApprovePlan { plan, .. }) => {
-            let plan = Some(plan.clone());
-            Some(Reply::Approval { plan })
+            Some(Reply::Approval { plan: plan.clone() })
         }
         Action::Jules(JulesAction::CreateSession { .. } | JulesAction::Archive { .. })
         | Action::Pull(_)

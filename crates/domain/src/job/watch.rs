@@ -334,8 +334,7 @@ pub enum Reply {
     /// A plan was approved.
     Approval {
         /// Which plan: the approval of an earlier one is no answer to the present one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        plan: Option<PlanId>,
+        plan: PlanId,
     },
 }
 

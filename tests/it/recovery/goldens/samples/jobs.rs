@@ -282,9 +282,7 @@ fn announcement(who: Answerer) -> Announcement {
             },
             SentAnswer {
                 at: AT,
-                reply: Reply::Approval {
-                    plan: Some(plan().id),
-                },
+                reply: Reply::Approval { plan: plan().id },
             },
         ],
     }
@@ -312,9 +310,7 @@ fn full(who: Answerer) -> Watch {
             stuck_announcements: 2,
             stuck_sent: vec![SentAnswer {
                 at: AT,
-                reply: Reply::Approval {
-                    plan: Some(plan().id),
-                },
+                reply: Reply::Approval { plan: plan().id },
             }],
             resumed_at: Some(AT),
             nudged: Some(Nudged {

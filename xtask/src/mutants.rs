@@ -24,9 +24,10 @@ const PROFILE: [(&str, &str); 2] = [
     ("CARGO_PROFILE_DEV_DEBUG", "0"),
 ];
 
-/// One package and the files of it that are mutated.
+/// One package, the files of it that are mutated, and the targets of Cargo that have its tests.
 struct Part {
     package: &'static str,
+    targets: &'static str,
     files: &'static [&'static str],
 }
 
@@ -34,6 +35,7 @@ struct Part {
 const PARTS: [Part; 3] = [
     Part {
         package: "domain",
+        targets: "--lib",
         files: &[
             "crates/domain/src/job.rs",
             "crates/domain/src/job/**",
@@ -46,10 +48,12 @@ const PARTS: [Part; 3] = [
     },
     Part {
         package: "github",
+        targets: "--tests",
         files: &["crates/github/src/webhook/**"],
     },
     Part {
         package: "agents",
+        targets: "--lib",
         files: &[
             "crates/agents/src/destination.rs",
             "crates/agents/src/destination/**",
@@ -144,8 +148,8 @@ fn mutate(root: &Path, program: &Path, part: &Part, folder: &Path, iterate: bool
     let status = command
         .arg("--output")
         .arg(folder)
-        // No example in the docs stands for a test.
-        .args(["--", "--tests"])
+        // No example in the docs stands for a test, and `--tests` builds the library twice.
+        .args(["--", part.targets])
         .envs(PROFILE)
         .current_dir(root)
         .status()

@@ -91,6 +91,18 @@ impl Error {
         }
     }
 
+    /// The API refuses the same by this code, which decides here too how the process ends.
+    pub(crate) fn as_by_api(
+        code: &'static str,
+        what: impl Into<String>,
+        next: impl Into<String>,
+    ) -> Self {
+        match call::is_about_words(code) {
+            true => Self::unfit(code, what, next),
+            false => Self::refused(code, what, next),
+        }
+    }
+
     /// There is no such thing, and this command adds it.
     pub(crate) fn no_such(what: &str, name: &dyn std::fmt::Display, add: &str) -> Self {
         Self::refused(

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::args::operations::LogsArgs;
 use crate::context::CommandContext;
+use crate::pipeline;
 use crate::render::{Answer, moment};
 use crate::site::Site;
 
@@ -29,7 +30,8 @@ pub(crate) async fn run(args: LogsArgs, here: &CommandContext) -> Result<Answer>
 
 /// The journal that is asked for, and what names it for programs.
 async fn journal(site: &Site, args: LogsArgs) -> Result<(Vec<Entry>, Value)> {
-    if let Some(run) = args.pipeline {
+    if let Some(name) = args.pipeline {
+        let run = pipeline::named_in_store(&site.backend, name).await?;
         let entries = site.backend.run_journal(&run).await;
         let entries = entries.with_context(|| format!("reading what was done in run {run}"))?;
         return Ok((entries, json!({ "pipeline_id": run })));

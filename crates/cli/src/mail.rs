@@ -293,11 +293,12 @@ fn wrong(error: domain::ids::InvalidId) -> Error {
 }
 
 fn not_sent(error: NotSent) -> Error {
+    let code = error.code();
     match error {
         NotSent::Letter(error) => wrong(error),
         NotSent::NoTeam | NotSent::TeamTooLarge(_) => {
             let next = "give another `--to`: nothing was sent";
-            Error::usage(error.to_string(), next)
+            Error::as_by_api(code, error.to_string(), next)
         }
     }
 }
@@ -320,7 +321,7 @@ fn refused(refused: RefusedOrder) -> Error {
         RefusedOrder::NoSuch(missing) => no_such(missing),
         RefusedOrder::Tags(_) => {
             let next = "take one off with `jules-mail tag rm`";
-            Error::refused("too_many_tags", refused.to_string(), next)
+            Error::as_by_api("too_many_tags", refused.to_string(), next)
         }
     }
 }

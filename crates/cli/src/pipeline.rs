@@ -13,6 +13,7 @@ use client::Client;
 use client::wire::{PipelineSettings, PipelineView, StartPipeline};
 use domain::ids::{PipelineId, RepoName};
 use domain::policy::Source;
+use engine::backend::Backend;
 use jiff::SignedDuration;
 
 use crate::args::pipeline::{
@@ -28,6 +29,9 @@ pub(crate) use exchange::{labels, run as exchange};
 pub(crate) use one_layer::run as one_layer;
 pub(crate) use report::run as reported;
 pub(crate) use requirement::run as requirement;
+
+/// What is done about the name `latest`.
+const LOOKING: &str = "looking for the latest run";
 
 /// Runs one of the commands.
 pub(crate) async fn run(args: PipelineArgs, here: &CommandContext, as_json: bool) -> Result<()> {
@@ -80,8 +84,22 @@ async fn named(client: &Client, name: RunName) -> Result<PipelineId> {
         RunName::Id(id) => return Ok(id),
         RunName::Latest => latest(client).await,
     };
-    let latest = latest.context("looking for the latest run")?;
-    latest.map(|run| run.id).ok_or_else(|| {
+    let latest = latest.context(LOOKING)?;
+    must_have_run(latest.map(|run| run.id))
+}
+
+/// The same by the store alone.
+pub(crate) async fn named_in_store(backend: &Backend, name: RunName) -> Result<PipelineId> {
+    let latest = match name {
+        RunName::Id(id) => return Ok(id),
+        RunName::Latest => backend.newest_pipeline().await,
+    };
+    let latest = latest.context(LOOKING)?;
+    must_have_run(latest.map(|run| run.id))
+}
+
+fn must_have_run(latest: Option<PipelineId>) -> Result<PipelineId> {
+    latest.ok_or_else(|| {
         let next = "begin one with `gaffer pipeline start OWNER/REPO`";
         Error::refused("no_such", "no pipeline has run yet", next).into()
     })

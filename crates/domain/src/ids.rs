@@ -225,10 +225,18 @@ impl EventId {
     }
 }
 
+/// How the placeholder of a plan begins whose id never came.
+const UNNAMED_PLAN: &str = "at-";
+
 impl PlanId {
     /// Placeholder for a plan whose id never came, named by the time its session began to wait.
     pub fn unnamed(since: jiff::Timestamp) -> Self {
-        Self(format!("at-{}", since.as_millisecond()))
+        Self(format!("{UNNAMED_PLAN}{}", since.as_millisecond()))
+    }
+
+    /// Whether it is such a placeholder.
+    pub fn is_unnamed(&self) -> bool {
+        self.0.starts_with(UNNAMED_PLAN)
     }
 }
 

@@ -56,7 +56,7 @@ pub use log_lines::{effect_log_line, event_log_line, log_lines};
 pub use nudge::NUDGES_MAX;
 pub(crate) use observe::newest_pull;
 pub use observe::observe;
-pub use open_plan::{plan_open, plan_to_approve};
+pub use open_plan::{is_plan_replaced, plan_open, plan_to_approve};
 pub use order::Order;
 pub use order_log::{ORDER_LOG_MAX, OrderRecord, record_order};
 pub(crate) use orders::said_at;
@@ -147,9 +147,9 @@ pub struct Job {
     pub earlier: Vec<SessionId>,
     /// Why there is another session after the earlier ones; part of the new session's prompt.
     pub again: Option<Retry>,
-    /// When the last message of its delivery was sent.
+    /// The round of the newest message of its delivery that was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub told_at: Option<Timestamp>,
+    pub message_sent: Option<u32>,
     /// The round of the message of its delivery that was given up last, since Jules refused all attempts at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_refused: Option<u32>,

@@ -29,7 +29,7 @@ use crate::failure::Hindrance;
 use crate::ids::{AccountName, BranchName, CommitSha, JobId, PersonaName, RepoName, SprintNumber};
 use crate::refusal::NotNow;
 
-pub use apply::{SprintInput, apply, due};
+pub use apply::{SprintInput, apply, due, woven_meanwhile};
 pub use figures::Figures;
 pub use gate::{gate, released};
 pub use labels::{ConflictLabel, conflict_labels, still_conflicts};

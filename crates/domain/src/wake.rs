@@ -303,8 +303,18 @@ impl Wake {
     ///
     /// A sent wake is over; one that is being sent is over when its attempt is, but a process that dies in the middle sends it again.
     /// A wake taken out of an inbox stays with its taker, and returns to no one afterwards.
-    /// A wake that no agent has received is still delivered: its agent has to know what happened.
+    /// A wake that no agent has received is still delivered: its agent has to know what happened. So is one about a plan that is being
+    /// sent during a message: the same plan may wait on, and the attempt may fail.
     pub fn answered(&self, now: Timestamp) -> Option<Self> {
+        let is_plan = matches!(self.event.what, Occurrence::PlanApproval { .. });
+        if is_plan && matches!(self.state, WakeState::Sending { .. }) {
+            return None;
+        }
+        self.ended(now)
+    }
+
+    /// The wake after its agent, if it has it, need not do anything more.
+    fn ended(&self, now: Timestamp) -> Option<Self> {
         match (self.channel, &self.state) {
             (Channel::Http, WakeState::Leased { .. }) => Some(self.acknowledged(now)),
             (Channel::Http, WakeState::Sending { .. })
@@ -336,7 +346,7 @@ impl Wake {
             WakeState::Sending { .. }
             | WakeState::Leased { .. }
             | WakeState::Acknowledged { .. }
-            | WakeState::Dead { .. } => self.answered(now),
+            | WakeState::Dead { .. } => self.ended(now),
         }
     }
 

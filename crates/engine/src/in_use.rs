@@ -17,6 +17,8 @@ pub struct SourceInUse {
     pub others: Vec<OpenWork>,
     /// What ends the pauses of it, while which hardly anything ends.
     pub pauses: Vec<Next>,
+    /// Whether Gaffer only observes: a pause that no order ends.
+    pub observes: bool,
 }
 
 impl SourceInUse {
@@ -36,9 +38,12 @@ impl SourceInUse {
     /// What a person waits for or does.
     pub fn ending(&self) -> String {
         let ending = self.first.ending();
-        match self.is_held() {
-            true => format!("{ending}; it may not end by itself while there is a pause"),
-            false => ending,
+        match (self.is_held(), self.observes) {
+            (true, true) => format!(
+                "{ending}; it may not end by itself while Gaffer only observes: start `gaffer up` again without --observe-only"
+            ),
+            (true, false) => format!("{ending}; it may not end by itself while there is a pause"),
+            (false, _) => ending,
         }
     }
 
@@ -55,7 +60,7 @@ impl SourceInUse {
     /// Whether a pause holds what is to end first: pull requests are closed by people.
     fn is_held(&self) -> bool {
         let is_pull = matches!(self.first, OpenWork::Pull(_) | OpenWork::ClosedPull { .. });
-        !is_pull && !self.pauses.is_empty()
+        !is_pull && (self.observes || !self.pauses.is_empty())
     }
 }
 
@@ -79,6 +84,7 @@ mod tests {
             first,
             others: Vec::new(),
             pauses: Vec::new(),
+            observes: false,
         }
     }
 
@@ -180,5 +186,15 @@ mod tests {
         ] {
             assert_eq!(said(&paused(what)), expected);
         }
+        let job = "01k5nx0000000000000000000a".parse().unwrap();
+        let observed = SourceInUse {
+            observes: true,
+            ..alone(OpenWork::Job(job))
+        };
+        assert_eq!(
+            said(&observed),
+            "job 01k5nx0000000000000000000a still works in it; wait for its end; it may not end by itself while Gaffer only observes: \
+             start `gaffer up` again without --observe-only [cancel 01k5nx0000000000000000000a]"
+        );
     }
 }

@@ -111,6 +111,11 @@ pub fn pull_pk(pull: &PullRef) -> String {
     format!("{PULL}{}#{}", pull.repo.key(), pull.number)
 }
 
+/// The pull request of a partition; none for another one.
+pub(crate) fn pull_in(pk: &str) -> Option<PullRef> {
+    pk.strip_prefix(PULL)?.parse().ok()
+}
+
 /// A pull request.
 pub fn pull(pull: &PullRef) -> Key {
     key(pull_pk(pull), META)

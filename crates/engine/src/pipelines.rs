@@ -82,6 +82,17 @@ impl Backend {
         Ok(runs)
     }
 
+    /// The newest run of all sources.
+    pub async fn newest_pipeline(&self) -> Result<Option<Pipeline>, Error> {
+        let mut newest: Option<Pipeline> = None;
+        for source in self.store.sources().await? {
+            let (runs, _next) = self.runs_after(&source.value.repo, None, 1).await?;
+            let found = newest.into_iter().chain(runs);
+            newest = found.max_by_key(|run| run.created_at);
+        }
+        Ok(newest)
+    }
+
     /// An empty list of a repository that is no source would hide a mistyped name.
     ///
     /// # Errors

@@ -259,3 +259,18 @@ async fn a_branch_whose_deletion_was_held_is_deleted_at_once_when_work_resumes()
         world.finish().await;
     }
 }
+
+#[tokio::test]
+async fn a_branch_that_its_source_keeps_since_a_pause_held_its_deletion_stays() {
+    let world = merged_and_held(true, false).await;
+    let branch = world.pull(1).head_ref;
+    let mut source = on_green();
+    source.policy.delete_branch = false;
+    world.put_source(&source).await;
+    hold(&world, true, false).await;
+    world.backend.go_on(None).await.expect("a queue");
+    world.pass(MINUTE).await;
+    let github = world.sandbox.github();
+    assert_eq!(github.branch_exists(REPO, &branch), Some(true));
+    world.finish().await;
+}

@@ -2,8 +2,8 @@
 
 use domain::job::{EndReason, JobPhase};
 use domain::policy::{Automation, PlanApproval, Terms};
-use sandbox::Service;
 use sandbox::story::Step;
+use sandbox::{Fault, FaultKind, Service};
 use serde_json::json;
 use tests::world::{MINUTE, SECOND, World, from_work, hour, on_green, progress, scenario, story};
 
@@ -236,5 +236,42 @@ async fn a_second_plan_that_nobody_approved_is_not_merged_before_it_is() {
         "Jules did not wait for the second"
     );
     world.pass(MINUTE).await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_approval_that_waits_for_its_retry_is_not_given_to_a_later_plan() {
+    let world = world_with(PlanApproval::Human).await;
+    let job = world.submit("Add a test").await;
+    world.until_is(MINUTE * 2, &job, "plan-waits").await;
+    let throttled = FaultKind::Status {
+        code: 429,
+        retry_after_secs: Some(300),
+        body: None,
+    };
+    let refusal = Fault::new(Service::Jules, ":approvePlan", throttled);
+    world.sandbox.faults().add(refusal.on("POST").next(1));
+    let named = world.named(&job);
+    world
+        .backend
+        .approve_plan(&named, None)
+        .await
+        .expect("an approval");
+    world.pass(SECOND * 10).await;
+    world.say_upstream(&job, "Make it smaller").await;
+    world.pass(MINUTE * 10).await;
+    assert_eq!(world.sandbox.counters().approvals, 0);
+    assert_eq!(
+        world.events(&job).await,
+        ["question/plan_approval", "question/plan_approval"]
+    );
+
+    world
+        .backend
+        .approve_plan(&named, None)
+        .await
+        .expect("an approval of the second plan");
+    world.until_is(MINUTE * 10, &job, "merged").await;
+    assert_eq!(world.sandbox.counters().approvals, 1);
     world.finish().await;
 }

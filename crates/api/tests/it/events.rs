@@ -289,7 +289,9 @@ fn answered_in(job: &mut Job) {
         let told = watch.announced.question.as_mut().unwrap();
         told.sent.push(SentAnswer {
             at: watch.since,
-            reply: Reply::Approval,
+            reply: Reply::Approval {
+                plan: "p1".parse().unwrap(),
+            },
         });
     }
 }

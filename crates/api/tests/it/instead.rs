@@ -86,7 +86,7 @@ async fn show_plan(world: &World, (id, job): (&DeliveryId, &JobId), plan: &str) 
             attempt: 1,
             work: SessionWork::Planned(plan),
             pull: None,
-            told_at: None,
+            message_sent: None,
             message_refused: None,
             approval_refused: None,
             approved_elsewhere: false,

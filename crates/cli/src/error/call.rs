@@ -55,18 +55,23 @@ pub(super) fn exit_code(error: &client::Error) -> u8 {
     }
 }
 
-/// Whether the code of a refusal says that what was sent is never taken: it is no value of its field, blank, too long, or
-/// holds a secret. The status does not say so: 422 is also that of a persona that has no file yet, or of a past number.
-fn is_about_words(code: &str) -> bool {
+/// Whether the code of a refusal says that what was sent is not taken: it is no value of its field, blank, too long, holds a
+/// secret, or names a team that has no members or too many. The status does not say so: 422 is also that of a persona that has no
+/// file yet, or of a past number.
+pub(super) fn is_about_words(code: &str) -> bool {
+    // What is there already is too much, whatever was sent.
+    let is_state = ["too_many_tags", "too_many_personas"].contains(&code);
     let is_named = [
         "bad_field",
         "missing_field",
         "unknown_field",
         "secret_in_text",
+        "no_team",
+        "team_too_large",
     ];
     let begins = ["odd_", "too_many_"];
     let ends = ["_empty", "_too_long"];
-    is_named.contains(&code)
-        || begins.iter().any(|begin| code.starts_with(begin))
-        || ends.iter().any(|end| code.ends_with(end))
+    let is_formed = begins.iter().any(|begin| code.starts_with(begin))
+        || ends.iter().any(|end| code.ends_with(end));
+    is_named.contains(&code) || (is_formed && !is_state)
 }

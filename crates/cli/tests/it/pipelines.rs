@@ -49,9 +49,14 @@ fn a_pipeline_is_switched_on_changed_and_off() {
 #[test]
 fn a_run_is_begun_listed_shown_explained_and_called_off() {
     let world = on();
-    let none = world.refused(&["pipeline", "show", "latest"]);
-    assert_eq!((none.code.as_str(), none.exit), ("no_such", 1));
-    assert!(none.next.contains("gaffer pipeline start"), "{none:?}");
+    for latest in [
+        ["pipeline", "show", "latest"],
+        ["logs", "--pipeline", "latest"],
+    ] {
+        let none = world.refused(&latest);
+        assert_eq!((none.code.as_str(), none.exit), ("no_such", 1));
+        assert!(none.next.contains("gaffer pipeline start"), "{none:?}");
+    }
     let id = start(&world);
     let again = world.refused(&["pipeline", "start", REPO]);
     assert_eq!(again.code, "already_running");
@@ -320,7 +325,8 @@ fn what_is_going_on_has_runs_and_requirements() {
     }
     world.json(&["pipeline", "cancel", &id]);
     assert_eq!(world.json(&["status"])["pipelines"], json!({}));
-    let told = world.json(&["logs", "--pipeline", &id]);
+    let told = world.json(&["logs", "--pipeline", "latest"]);
+    assert_eq!(told, world.json(&["logs", "--pipeline", &id]));
     assert_eq!(told["pipeline_id"], id.as_str());
     let first = &told["entries"][0];
     assert_eq!(

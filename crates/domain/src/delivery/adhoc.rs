@@ -76,6 +76,7 @@ pub fn of_job(job: &Job, pull: Option<&Pull>, timing: &Timing, now: Timestamp) -
             job: Some(seen),
             pull: glimpse,
             dispatched_at: None,
+            held_since: None,
         },
         told: None,
         trouble: None,

@@ -59,6 +59,7 @@ pub fn apply(
         | DeliveryInput::Parts(_)
         | DeliveryInput::AskedFor(_)
         | DeliveryInput::Dispatched(_)
+        | DeliveryInput::StartHeld(_)
         | DeliveryInput::Provider(..)
         | DeliveryInput::Cancelled(_)
         | DeliveryInput::Deadline => {

@@ -21,9 +21,12 @@ pub enum Closed {
 }
 
 impl Closed {
-    /// For people.
-    pub(super) fn sentence(self) -> &'static str {
+    /// For people: a merge, also by hand, may be how it came to its end.
+    pub(super) fn sentence(self, is_merged: bool) -> &'static str {
         match self {
+            Self::Finished if is_merged => {
+                "It is closed: its change is merged, and it came to its end."
+            }
             Self::Finished => "It is closed: it came to its end.",
             Self::PartsClosed => "It is closed, since all its parts are.",
             Self::IssueClosed => "It is closed, since its issue was closed.",

@@ -30,6 +30,9 @@ pub struct Seen {
     /// When the workflow that deploys it was last started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dispatched_at: Option<Timestamp>,
+    /// Since when that workflow cannot be started, since the name of the repository leads to another one, or to none that can be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_since: Option<Timestamp>,
 }
 
 /// What can be seen of a job.
@@ -46,9 +49,9 @@ pub struct JobGlimpse {
     /// Its pull request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pull: Option<PullRef>,
-    /// When the last message of its delivery was sent.
+    /// The round of the newest message of its delivery that was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub told_at: Option<Timestamp>,
+    pub message_sent: Option<u32>,
     /// The round of the message of its delivery that was given up last, since Jules refused all attempts at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_refused: Option<u32>,
@@ -202,7 +205,7 @@ impl JobGlimpse {
             attempt: job.attempt,
             work,
             pull: job.pull().cloned(),
-            told_at: job.told_at,
+            message_sent: job.message_sent,
             message_refused: job.message_refused,
             approval_refused: job::refused_approval(job).cloned(),
             approved_elsewhere,

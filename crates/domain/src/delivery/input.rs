@@ -32,6 +32,8 @@ pub enum DeliveryInput {
     AskedFor(Option<String>),
     /// The workflow that deploys it was started at a time.
     Dispatched(Timestamp),
+    /// Whether that workflow cannot be started, since the name of the repository leads to another one, or to none that can be read.
+    StartHeld(bool),
     /// Whatever deploys or observes it was asked.
     Provider(Phase, ProviderReport),
     /// Its parent delivery was cancelled.

@@ -100,7 +100,17 @@ pub(super) fn deployed_due(delivery: &Delivery) -> Option<Timestamp> {
     from.map(|from| plus(from, DEPLOYED_WITHIN))
 }
 
-/// Since when its deployment takes time. Whatever holds the start of a workflow back, such as a pause, takes none of it.
+/// Since when its workflow cannot be started, since the name of the repository leads to another one.
+pub(super) fn held_since(delivery: &Delivery) -> Option<Timestamp> {
+    let is_awaited = (delivery.phase, delivery.run_status) == (Phase::Deploy, RunStatus::Pending);
+    let since = history::deploying_since(delivery);
+    // What was held or started before a retry is not what is awaited.
+    let is_started = delivery.seen.dispatched_at.is_some_and(|at| at >= since);
+    let held = delivery.seen.held_since.filter(|at| *at >= since);
+    held.filter(|_| is_awaited && !is_started)
+}
+
+/// Since when its deployment takes time. Whatever else holds the start of a workflow back, such as a pause, takes none of it.
 fn deployed_from(delivery: &Delivery) -> Option<Timestamp> {
     let since = history::deploying_since(delivery);
     match delivery.rules.deploy {
@@ -110,7 +120,8 @@ fn deployed_from(delivery: &Delivery) -> Option<Timestamp> {
             let dispatched = delivery.seen.dispatched_at.filter(|at| *at >= since);
             // A run that a person started counts from when it was seen.
             let is_running = delivery.run_status == RunStatus::Running;
-            dispatched.or_else(|| is_running.then(|| history::since(delivery)))
+            let seen = dispatched.or_else(|| is_running.then(|| history::since(delivery)));
+            seen.or_else(|| held_since(delivery))
         }
     }
 }
@@ -136,9 +147,12 @@ pub(super) fn in_time(
     let hours = DEPLOYED_WITHIN.as_hours();
     match report {
         ProviderReport::Nothing | ProviderReport::Running if is_late(deployed_due(delivery)) => {
-            ProviderReport::Bad(format!(
-                "no end of its deployment was reported within {hours} hours"
-            ))
+            ProviderReport::Bad(match held_since(delivery) {
+                None => format!("no end of its deployment was reported within {hours} hours"),
+                Some(_) => format!(
+                    "its workflow could not be started within {hours} hours: the name of the repository leads to another one, or to none that can be read"
+                ),
+            })
         }
         // Checks that can be read are never nothing.
         ProviderReport::Nothing if is_late(observed_due(delivery)) => ProviderReport::Bad(format!(
@@ -169,7 +183,7 @@ pub(super) fn refused_approval(delivery: &Delivery) -> Option<(&RefusedApproval,
 impl TaskMessage {
     /// Whether it was sent.
     pub(super) fn is_sent(&self, seen: &JobGlimpse) -> bool {
-        seen.told_at.is_some_and(|told| told >= self.at)
+        seen.message_sent.is_some_and(|sent| sent >= self.round)
     }
 
     /// Whether it was given up, and did not arrive.

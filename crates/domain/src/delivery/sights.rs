@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::history;
-use super::lateness::{in_time, is_stale};
+use super::lateness::{held_since, in_time, is_stale};
 use super::legal;
 use super::moves::Moving;
 use super::refs;
@@ -30,6 +30,10 @@ pub(super) fn see(moving: &mut Moving<'_>, input: &DeliveryInput) {
         DeliveryInput::Child(id, state) => child(moving, id, *state),
         DeliveryInput::Review(sight) => reviewer(moving, sight),
         DeliveryInput::Dispatched(at) => moving.delivery.seen.dispatched_at = Some(*at),
+        DeliveryInput::StartHeld(is_held) => {
+            let since = held_since(&moving.delivery).unwrap_or(moving.now);
+            moving.delivery.seen.held_since = is_held.then_some(since);
+        }
         DeliveryInput::Command(_) | DeliveryInput::Provider(..) | DeliveryInput::Parts(_) => {}
         DeliveryInput::AskedFor(_) => {}
         DeliveryInput::Cancelled(_) | DeliveryInput::Deadline => {}
@@ -63,7 +67,7 @@ pub(super) fn decide(moving: &mut Moving<'_>, input: &DeliveryInput) {
             moving.close(how, by);
         }
         DeliveryInput::Child(..) | DeliveryInput::Command(_) => {}
-        DeliveryInput::Dispatched(_) | DeliveryInput::Deadline => {}
+        DeliveryInput::Dispatched(_) | DeliveryInput::StartHeld(_) | DeliveryInput::Deadline => {}
     }
 }
 

@@ -96,7 +96,7 @@ pub(crate) fn job(delivery: &Delivery, work: SessionWork, pull: Option<PullRef>)
         work,
         pull,
         // What it has to be told is told at once.
-        told_at: task.message.as_ref().map(|message| message.at),
+        message_sent: task.message.as_ref().map(|message| message.round),
         message_refused: None,
         approval_refused: None,
         approved_elsewhere: false,

@@ -84,6 +84,7 @@ fn what_we_make_is_valid() {
         jiff::Timestamp::MAX,
     ] {
         ok::<PlanId>(&[PlanId::unnamed(since).as_str()]);
+        assert!(PlanId::unnamed(since).is_unnamed());
     }
 }
 

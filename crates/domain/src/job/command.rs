@@ -118,7 +118,7 @@ pub fn create(new: NewJob, now: Timestamp) -> Result<Step<Job>, NotNow> {
         earlier: Vec::new(),
         again: None,
         nudges: 0,
-        told_at: None,
+        message_sent: None,
         message_refused: None,
         approval_refused: None,
         order_log: Vec::new(),

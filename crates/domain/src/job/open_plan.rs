@@ -4,6 +4,8 @@ use jiff::Timestamp;
 
 use super::watch::{Attention, Watch};
 use super::{Job, JobPhase};
+use crate::effect::{Action, JulesAction};
+use crate::ids::PlanId;
 use crate::session::Plan;
 
 /// Why a job waits whose plan is to be approved: a code and a sentence.
@@ -37,4 +39,16 @@ pub(super) fn shown_plan(watch: &Watch) -> Option<(&Plan, Timestamp)> {
         | Attention::Question { .. }
         | Attention::Answered { .. } => made.map(|made| (&made.plan, made.at)),
     }
+}
+
+/// Whether another plan took the place of the one that an approval names. Jules's call names none, so it would approve that other
+/// plan, which has a turn of its own. The placeholder of a plan whose id never came is compared with nothing.
+pub fn is_plan_replaced(watch: &Watch, plan: &PlanId) -> bool {
+    let shown = shown_plan(watch).map(|(shown, _)| &shown.id);
+    !plan.is_unnamed() && shown.is_some_and(|shown| shown != plan)
+}
+
+/// Whether an action approves a plan whose place another one took: no event has to tell that it failed.
+pub(super) fn approves_replaced_plan(watch: &Watch, action: &Action) -> bool {
+    matches!(action, Action::Jules(JulesAction::ApprovePlan { plan, .. }) if is_plan_replaced(watch, plan))
 }

@@ -6,7 +6,7 @@ use super::announcing::announce;
 use super::attention::approval;
 use super::due::looked_at;
 use super::event::event;
-use super::open_plan::shown_plan;
+use super::open_plan::{approves_replaced_plan, shown_plan};
 use super::watch::{Attention, Reply, SentAnswer, Watch};
 use super::{AnnouncementTopic, EndReason, Ending, Job, JobPhase, refused_approval, retry, turns};
 use crate::advice::Advice;
@@ -143,7 +143,7 @@ fn refuse_repeated(job: &Job, watch: &Watch, text: &str, cause: &str) -> Result<
                 digest,
                 start,
             } if *digest == asked && of != cause => Some((sent.at, start)),
-            Reply::Words { .. } | Reply::Approval => None,
+            Reply::Words { .. } | Reply::Approval { .. } => None,
         });
     let Some((at, start)) = same else {
         return Ok(());
@@ -196,10 +196,11 @@ pub fn said(job: &Job, session: &SessionId, now: Timestamp, timing: &Timing) -> 
     step
 }
 
-/// Keeps when a message of the job's delivery was sent, which is known by its cause.
-pub fn note_sent(job: &mut Job, cause: &str, now: Timestamp) {
-    if round(job, cause).is_some() {
-        job.told_at = Some(now);
+/// Keeps which message of the job's delivery was sent, which its cause says. An earlier one may be found to have arrived
+/// only after a later one.
+pub fn note_sent(job: &mut Job, cause: &str) {
+    if let Some(round) = round(job, cause) {
+        job.message_sent = job.message_sent.max(Some(round));
     }
 }
 
@@ -281,7 +282,7 @@ pub fn approve(
 
 /// A message or an approval failed for good: what it answered is open again, and an event goes to the person or agent that has the turn,
 /// once for each series of attempts. A delivery asks for its own message or approval again, and calls a person once it gives that up:
-/// nothing is announced here.
+/// nothing is announced here. Nor is the approval of a plan whose place another one took: that one has its own turn.
 pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestamp) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
     step.due = looked_at(job, &Timing::default());
@@ -300,7 +301,8 @@ pub fn order_failed(job: &Job, effect: &Effect, failure: &Failure, now: Timestam
     let mut watch = watch.clone();
     refused_approval::note(&mut step.aggregate, &mut watch, effect, failure, now);
     let is_nudge = turns::unanswered(&mut watch, &effect.action, now);
-    if !is_nudge && !is_of_delivery(job, &effect.action) {
+    let is_past = approves_replaced_plan(&watch, &effect.action);
+    if !is_nudge && !is_past && !is_of_delivery(job, &effect.action) {
         let what = undone(cause, effect, failure);
         let failed = failed(job, &watch, effect, what, now);
         announce(&mut step, &mut watch, AnnouncementTopic::Order, failed);

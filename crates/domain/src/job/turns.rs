@@ -306,7 +306,9 @@ fn reply(action: &Action) -> Option<Reply> {
             digest: digest(text),
             start: presentable(text, START_CHARS_MAX),
         }),
-        Action::Jules(JulesAction::ApprovePlan { .. }) => Some(Reply::Approval),
+        Action::Jules(JulesAction::ApprovePlan { plan, .. }) => {
+            Some(Reply::Approval { plan: plan.clone() })
+        }
         Action::Jules(JulesAction::CreateSession { .. } | JulesAction::Archive { .. })
         | Action::Pull(_)
         | Action::Repo(_)

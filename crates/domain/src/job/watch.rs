@@ -331,8 +331,11 @@ pub enum Reply {
         /// Its beginning, for people.
         start: String,
     },
-    /// The plan was approved.
-    Approval,
+    /// A plan was approved.
+    Approval {
+        /// Which plan: the approval of an earlier one is no answer to the present one.
+        plan: PlanId,
+    },
 }
 
 /// An event that shows an announced question or plan to a further receiver.

@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 
 use super::observe::end;
-use super::{EndReason, Job, JobPhase, NewJob, Origin, Watch, create, deadline};
+use super::{
+    EndReason, Ending, Job, JobPhase, NewJob, Origin, Watch, create, deadline, may_still_be_merged,
+};
 use crate::effect::{Action, JulesAction, PullAction, RepoAction};
 use crate::ids::{CommitSha, PullRef, SprintNumber};
 use crate::policy::Timing;
@@ -51,16 +53,36 @@ fn asked(job: &Job, sprint: SprintNumber, weave: u32) -> Action {
     })
 }
 
-/// A weave is done. The commit that it pushed, if it did, is the only head that is merged.
+/// A weave is done. The commit that it pushed, if it did, is the only head that is merged. A job that was left meanwhile only keeps which
+/// pull request it is, since that may still be merged by hand.
 pub fn weave_done(job: &Job, pushed: Option<(&PullRef, &CommitSha)>) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
-    if let (JobPhase::Proposed { since, .. }, Some((pull, commit))) = (&job.phase, pushed) {
-        step.aggregate.phase = JobPhase::Proposed {
-            since: *since,
-            pull: Some(pull.clone()),
-            head: Some(commit.clone()),
-        };
-        step.follow_ups.push(FollowUp::Pull(pull.clone()));
+    match (&job.phase, pushed) {
+        (JobPhase::Proposed { since, .. }, Some((pull, commit))) => {
+            step.aggregate.phase = JobPhase::Proposed {
+                since: *since,
+                pull: Some(pull.clone()),
+                head: Some(commit.clone()),
+            };
+            step.follow_ups.push(FollowUp::Pull(pull.clone()));
+        }
+        (JobPhase::Ended(ending), Some((pull, _)))
+            if ending.pull.is_none() && may_still_be_merged(job) =>
+        {
+            step.aggregate.phase = JobPhase::Ended(Ending {
+                pull: Some(pull.clone()),
+                ..ending.clone()
+            });
+            step.follow_ups.push(FollowUp::Pull(pull.clone()));
+        }
+        (
+            JobPhase::Queued { .. }
+            | JobPhase::Creating { .. }
+            | JobPhase::Proposed { .. }
+            | JobPhase::Watching(_)
+            | JobPhase::Ended(_),
+            _,
+        ) => {}
     }
     step.due = deadline(&step.aggregate, &Timing::default());
     step

@@ -110,6 +110,17 @@ pub enum NotSent {
     TeamTooLarge(usize),
 }
 
+impl NotSent {
+    /// For programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Letter(_) => "too_many_attachments",
+            Self::NoTeam => "no_team",
+            Self::TeamTooLarge(_) => "team_too_large",
+        }
+    }
+}
+
 impl Outgoing {
     /// Its letters, one for each recipient. The team is every persona that is known, but the sender, Gaffer's own and people.
     pub fn letters<'a>(

@@ -251,7 +251,13 @@ pub fn sprint_end(sprint: &Sprint) -> String {
         SprintState::PartiallyDone { reason, .. } => {
             format!("Sprint {number} is partially done: {counted}; {reason}.")
         }
-        SprintState::Aborted { by, .. } => format!("Sprint {number} was aborted by {by}."),
+        SprintState::Aborted { by, .. } if figures.merged == 0 => {
+            format!("Sprint {number} was aborted by {by}.")
+        }
+        SprintState::Aborted { by, .. } => format!(
+            "Sprint {number} was aborted by {by}: {} of {} members are merged.",
+            figures.merged, figures.members
+        ),
         SprintState::Working
         | SprintState::Integrating
         | SprintState::Fixing

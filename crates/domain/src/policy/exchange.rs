@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use jiff::SignedDuration;
 
 use super::{MergePolicy, PlanApproval, Policy, Source, Timing};
+use crate::ids::BranchName;
 use crate::job::Job;
 use crate::pipeline::{EXCHANGE_MERGES_PER_DAY, Exchange, OWN_CHECKS, PipelineRules};
 
@@ -40,6 +41,13 @@ impl Source {
             },
             ..self.clone()
         })
+    }
+
+    /// Whether a branch that was to be deleted for a job still goes, after the merge of its pull request or without one. What Gaffer itself
+    /// made and takes back goes whatever the source says.
+    pub fn still_deletes(&self, job: &Job, branch: &BranchName, is_merged: bool) -> bool {
+        let is_taken_back = !is_merged && job.proposal_branch().as_ref() == Some(branch);
+        is_taken_back || self.for_job(job).policy.delete_branch
     }
 
     /// The same with another policy of merging.

@@ -279,6 +279,26 @@ fn woven(sprint: &mut Sprint, report: &Report, now: Timestamp) {
     if sprint.state != SprintState::Integrating || report.weave != sprint.weaves {
         return;
     }
+    take_up(sprint, report, now);
+    if !mend(sprint, now) {
+        go_on(sprint, None, now);
+    }
+}
+
+/// A sprint that was aborted while its weave was under way: what that pushed is in its one pull request, which may be merged all the
+/// same. One that pushed nothing leaves there what was pushed before.
+pub fn woven_meanwhile(sprint: &Sprint, report: &Report, now: Timestamp) -> Sprint {
+    let mut next = sprint.clone();
+    let is_aborted = matches!(sprint.state, SprintState::Aborted { .. });
+    let is_awaited = report.weave == sprint.weaves && !sprint.is_newest_woven();
+    if is_aborted && is_awaited && report.woven.is_some() {
+        take_up(&mut next, report, now);
+        next.updated_at = now;
+    }
+    next
+}
+
+fn take_up(sprint: &mut Sprint, report: &Report, now: Timestamp) {
     for member in &mut sprint.members {
         member.place = None;
         // It is in only if the report says so again.
@@ -296,9 +316,6 @@ fn woven(sprint: &mut Sprint, report: &Report, now: Timestamp) {
     note_ticks(sprint, &report.held);
     fit_refusals(&mut sprint.members);
     sprint.woven = report.woven.clone().or(sprint.woven.take());
-    if !mend(sprint, now) {
-        go_on(sprint, None, now);
-    }
 }
 
 fn judged(

@@ -242,6 +242,51 @@ fn a_member_is_merged_once_the_one_pull_request_is() {
 }
 
 #[test]
+fn what_is_pushed_by_a_weave_after_an_abort_counts_once_it_is_merged() {
+    let mut sprint = begun(&["curator", "refactor", "visionary"]);
+    let works = [
+        ("curator", ready(101, 'a')),
+        ("refactor", ready(102, 'b')),
+        ("visionary", ready(103, 'c')),
+    ];
+    play(&mut sprint, &[seen(&works)]);
+    let aborted = abort(&sprint, "kim", at(9)).unwrap();
+    let report = |weave, verdicts| match woven(weave, verdicts) {
+        SprintInput::Woven(report) => report,
+        other => panic!("{other:?}"),
+    };
+    let clash = |head| is_out(head, 101);
+    let pushed = report(
+        1,
+        vec![(101, is_in('a')), (102, is_in('b')), (103, clash('c'))],
+    );
+    let nothing = report(1, vec![(101, clash('a'))]);
+    let other = report(2, vec![(101, is_in('a'))]);
+    for (before, late) in [(&aborted, &nothing), (&aborted, &other), (&sprint, &pushed)] {
+        assert_eq!(woven_meanwhile(before, late, at(10)), *before);
+    }
+    let late = woven_meanwhile(&aborted, &pushed, at(10));
+    assert_eq!(
+        words(&late),
+        "aborted 2: curator applied, refactor applied, visionary conflicted"
+    );
+    assert_eq!(late.word_of(&late.members[2]), "left_out");
+    assert_eq!(woven_meanwhile(&late, &pushed, at(11)), late);
+    let told = crate::outgoing_text::sprint_end;
+    assert_eq!(told(&late), "Sprint 50 was aborted by kim.");
+    let sights = Sights {
+        landing: Some(Landing::Merged),
+        ..Sights::default()
+    };
+    let merged = merged_meanwhile(&late, &sights, at(12));
+    assert_eq!(Figures::of_sprint(&merged).merged, 2);
+    assert_eq!(
+        told(&merged),
+        "Sprint 50 was aborted by kim: 2 of 3 members are merged."
+    );
+}
+
+#[test]
 fn what_is_woven_and_changes_nothing_on_the_target_is_left_to_people() {
     let works = [("curator", ready(101, 'a')), ("refactor", ready(102, 'b'))];
     let both = || vec![(101, is_in('a')), (102, is_in('b'))];

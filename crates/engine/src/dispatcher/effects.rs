@@ -160,7 +160,7 @@ impl Dispatcher {
         if found.value.action.names_by_number() && self.is_astray(source).await? {
             return Ok(());
         }
-        if let Some(reason) = self.not_wanted(pk, &found.value.action).await? {
+        if let Some(reason) = self.not_wanted(pk, &found.value.action, source).await? {
             return self
                 .record(
                     pk,
@@ -201,10 +201,15 @@ impl Dispatcher {
     }
 
     /// Why an obsolete effect is not begun.
-    async fn not_wanted(&self, pk: &str, action: &Action) -> Result<Option<String>, Error> {
+    async fn not_wanted(
+        &self,
+        pk: &str,
+        action: &Action,
+        source: &Source,
+    ) -> Result<Option<String>, Error> {
         match action {
             Action::Jules(action) => self.not_wanted_on_jules(action).await,
-            Action::Pull(action) => self.not_wanted_on_pull(action).await,
+            Action::Pull(action) => self.not_wanted_on_pull(pk, action, source).await,
             Action::Repo(action) => self.not_wanted_on_repo(action).await,
             Action::Tracker(action) => self.not_wanted_on_tracker(pk, action).await,
         }

@@ -1,4 +1,7 @@
-//! Reads a session outside its account's polls: at a deadline, for a caller who asks for it, and after a push.
+//! Reads a session outside its account's polls: at a deadline, for a caller who asks for it, after a push, and before the approval of its
+//! plan.
+
+use std::time::Duration;
 
 use domain::account::Health;
 use domain::failure::{Failure, FailureClass};
@@ -17,6 +20,9 @@ use crate::readings::{SessionCheck, reason};
 use crate::retention;
 use crate::store::Versioned;
 use crate::work::Work;
+
+/// Time limit for reading a session before an action: the action is held for [`START_HOLD`](domain::effect::START_HOLD).
+const READ_WITHIN: Duration = Duration::from_secs(15);
 
 /// A read this long after a push shows the pushed state: Jules's own answers lag a little.
 const PUSH_SHOWN_AFTER: SignedDuration = SignedDuration::from_secs(2);
@@ -127,6 +133,32 @@ impl Dispatcher {
         let last = self.backend.store.read::<SessionCheck>(&key).await?;
         let read = last.map(|last| last.value);
         Ok(read.filter(|it| it.failure.is_none()).map(|it| it.read_at))
+    }
+
+    /// Reads the session of a job before an action that depends on it, and stores what it shows; returns what prevented that, as a failure
+    /// of the action that was not sent.
+    pub(super) async fn read_now(
+        &self,
+        found: &Versioned<job::Job>,
+        source: &Source,
+    ) -> Result<Option<Failure>, Error> {
+        let JobPhase::Watching(watch) = &found.value.phase else {
+            return Ok(None);
+        };
+        let not_now =
+            |reason: &str| Some(Failure::new(FailureClass::Unavailable, reason).never_sent());
+        let reading = tokio::time::timeout(READ_WITHIN, self.sight(&found.value, watch)).await;
+        Ok(match reading {
+            Err(_) => not_now("the session could not be read in time before it"),
+            Ok(Err(failure)) => Some(failure.never_sent()),
+            Ok(Ok(Observation::Seen(seen))) if seen.activities.is_none() => {
+                not_now("the log of the session could not be read before it")
+            }
+            Ok(Ok(sight)) if !self.save_sight(found, &sight, source).await? => {
+                not_now("the job changed while its session was read before it")
+            }
+            Ok(Ok(_)) => None,
+        })
     }
 
     async fn sight(&self, job: &job::Job, watch: &Watch) -> Result<Observation, Failure> {

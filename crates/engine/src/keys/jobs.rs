@@ -36,7 +36,12 @@ pub fn job(id: &JobId) -> Key {
 
 /// The job that a record is, or belongs to.
 pub(crate) fn job_of(key: &Key) -> Option<JobId> {
-    key.pk.strip_prefix(JOB)?.parse().ok()
+    job_in(&key.pk)
+}
+
+/// The job of a partition; none for another one.
+pub(crate) fn job_in(pk: &str) -> Option<JobId> {
+    pk.strip_prefix(JOB)?.parse().ok()
 }
 
 /// How many events of a job were recorded.

@@ -234,12 +234,12 @@ fn too_many(many: TooManyPersonas) -> Error {
 }
 
 fn not_sent(why: NotSent) -> Error {
-    let (field, code) = match why {
-        NotSent::Letter(_) => ("attachments", "too_many_attachments"),
-        NotSent::NoTeam => ("to", "no_team"),
-        NotSent::TeamTooLarge(_) => ("to", "team_too_large"),
+    let field = match why {
+        NotSent::Letter(_) => "attachments",
+        NotSent::NoTeam | NotSent::TeamTooLarge(_) => "to",
     };
-    NotNow::new(code, why.to_string()).about(field).into()
+    let refused = NotNow::new(why.code(), why.to_string());
+    refused.about(field).into()
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::backend::{Backend, Error, decide_again, ignore_conflict};
 use crate::in_use::SourceInUse;
 use crate::keys;
 use crate::open_work::OpenWork;
+use crate::settings::Switches;
 use crate::store::Aggregate;
 
 impl Backend {
@@ -72,16 +73,21 @@ impl Backend {
             return Ok(None);
         };
         let others: Vec<OpenWork> = open.collect();
+        let switches = self.store.switches().await?.value;
         Ok(Some(SourceInUse {
             first,
             others,
-            pauses: self.ends_of_pauses(repo).await?,
+            observes: self.observe_only || switches.observe_only,
+            pauses: self.ends_of_pauses(repo, &switches).await?,
         }))
     }
 
     /// What ends the pauses of a source.
-    async fn ends_of_pauses(&self, repo: &RepoName) -> Result<Vec<Next>, Error> {
-        let switches = self.store.switches().await?.value;
+    async fn ends_of_pauses(
+        &self,
+        repo: &RepoName,
+        switches: &Switches,
+    ) -> Result<Vec<Next>, Error> {
         let source = self.store.source(repo).await?;
         let of_all = switches.paused_since.map(|_| Advice::Resume.about(repo));
         let is_paused = source.is_some_and(|source| source.value.paused);

@@ -73,7 +73,7 @@ impl GitHubWorld {
             author: order.by.user.clone(),
             files: own_files,
         };
-        let sha = self.merge_commit(now, draft, &pull.head_sha)?;
+        let sha = self.merge_commit(now, repo, draft, &pull.head_sha)?;
         self.note_actor(repo, &sha, &order.by)?;
         self.freeze_base(repo, number)?;
         let issue = self.issue_mut(repo, number)?;
@@ -226,7 +226,7 @@ impl GitHubWorld {
             .repo(repo)?
             .tip(&self.pull(repo, number)?.base_ref)
             .to_owned();
-        let sha = self.merge_commit(now, draft, &base)?;
+        let sha = self.merge_commit(now, repo, draft, &base)?;
         if let Some(commit) = self.commits.get_mut(&sha) {
             commit.is_by_github = true;
         }

@@ -61,7 +61,7 @@ impl GitHubWorld {
             author: User::with_id(&new.author_login, new.author_id),
             files,
         };
-        let sha = self.commit_in(now, draft, &[])?;
+        let sha = self.commit_in(now, repo, draft, &[])?;
         let offer = Offer {
             sha: sha.clone(),
             base_ref,
@@ -174,7 +174,7 @@ impl GitHubWorld {
             author,
             files,
         };
-        let sha = self.commit_in(now, draft, &restored)?;
+        let sha = self.commit_in(now, repo, draft, &restored)?;
         if !new.reverts.is_empty() {
             self.note_reverts(repo, branch, &sha, new.reverts);
         }

@@ -1,5 +1,6 @@
 //! Repositories with files: git makes and merges their commits, and the graph knows them like all others.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -73,17 +74,30 @@ impl GitHubWorld {
         made.map_err(|refusal| Trouble::new(refusal.message))
     }
 
-    /// The number of the repository whose git holds a commit.
-    fn home_of(&self, sha: &str) -> Option<u64> {
+    /// The numbers of the repositories whose git holds a commit.
+    fn homes_of(&self, sha: &str) -> Option<&BTreeSet<u64>> {
         let real = self.commits.get(sha)?.real.as_ref()?;
-        Some(real.home)
+        Some(&real.homes)
     }
 
-    /// The git that holds both commits.
+    /// The number of the repository whose git holds a commit: this one, if it does, and else the one that it was forked from.
+    fn home_for(&self, repo: &str, sha: &str) -> Option<u64> {
+        let homes = self.homes_of(sha)?;
+        let own = self.repo(repo).ok().map(|found| found.id);
+        let own = own.filter(|id| homes.contains(id));
+        own.or_else(|| homes.first().copied())
+    }
+
+    /// Whether the git of a repository holds a commit.
+    fn is_home(&self, home: u64, sha: &str) -> bool {
+        let homes = self.homes_of(sha);
+        homes.is_some_and(|homes| homes.contains(&home))
+    }
+
+    /// A git that holds both commits.
     pub(crate) fn contents_of(&self, one: &str, other: &str) -> Option<&Contents> {
-        let home = self.home_of(one)?;
-        let both = self.home_of(other)? == home;
-        let repo = both.then(|| self.repo_by_id(home).ok()).flatten()?;
+        let mut both = self.homes_of(one)?.intersection(self.homes_of(other)?);
+        let repo = self.repo_by_id(*both.next()?).ok()?;
         repo.contents.as_ref()
     }
 
@@ -140,11 +154,12 @@ impl GitHubWorld {
     pub(crate) fn commit_in(
         &mut self,
         now: Timestamp,
+        repo: &str,
         draft: Draft<'_>,
         restored: &[Change],
     ) -> Result<String, GitHubRefusal> {
         let first = draft.parents.first().cloned().unwrap_or_default();
-        let Some(home) = self.home_of(&first) else {
+        let Some(home) = self.home_for(repo, &first) else {
             return Ok(self.commit(now, draft));
         };
         let contents = self.home(home)?;
@@ -175,16 +190,20 @@ impl GitHubWorld {
     pub(crate) fn merge_commit(
         &mut self,
         now: Timestamp,
+        repo: &str,
         draft: Draft<'_>,
         other: &str,
     ) -> Result<String, GitHubRefusal> {
         let first = draft.parents.first().cloned().unwrap_or_default();
-        let Some(home) = self.home_of(&first) else {
+        let Some(home) = self.home_for(repo, &first) else {
             return Ok(self.commit(now, draft));
         };
         let conflict = || GitHubRefusal::new(405, "Pull Request is not mergeable");
-        let contents = self.contents_of(&first, other).ok_or_else(conflict)?;
-        let Merge::Clean(tree) = contents.merge(&first, other).map_err(refused)? else {
+        if !self.is_home(home, other) {
+            return Err(conflict());
+        }
+        let merged = self.home(home)?.merge(&first, other);
+        let Merge::Clean(tree) = merged.map_err(refused)? else {
             return Err(conflict());
         };
         let draft = TreeDraft {
@@ -200,7 +219,7 @@ impl GitHubWorld {
     pub(crate) fn restored(&self, repo: &str, branch: &str, paths: &[String]) -> Vec<Change> {
         let pulls = self.open_pulls_from(repo, branch);
         let pull = pulls.first().and_then(|(base, n)| self.pull(base, *n).ok());
-        let Some(pull) = pull.filter(|pull| self.home_of(&pull.opened_on).is_some()) else {
+        let Some(pull) = pull.filter(|pull| self.homes_of(&pull.opened_on).is_some()) else {
             return Vec::new();
         };
         let restore = |path: &String| Change::Restore {
@@ -221,7 +240,7 @@ impl GitHubWorld {
         let Some(contents) = &found.contents else {
             return Ok(());
         };
-        if sha.is_some_and(|sha| self.home_of(sha) != Some(found.id)) {
+        if sha.is_some_and(|sha| !self.is_home(found.id, sha)) {
             return Err(GitHubRefusal::new(422, "Object does not exist"));
         }
         contents.point(branch, sha).map_err(|trouble| {
@@ -236,7 +255,10 @@ impl GitHubWorld {
         let known: Vec<String> = repo.branches.values().cloned().collect();
         let read = self.home(home)?.commits(sha, &known).map_err(refused)?;
         for commit in read {
-            if !self.commits.contains_key(&commit.sha) {
+            let known = self.commits.get_mut(&commit.sha);
+            if let Some(real) = known.and_then(|known| known.real.as_mut()) {
+                real.homes.insert(home);
+            } else {
                 let commit = self.taken_up(home, commit)?;
                 self.commits.insert(commit.sha.clone(), commit);
             }
@@ -260,7 +282,7 @@ impl GitHubWorld {
             reverts: None,
             is_by_github: false,
             real: Some(Real {
-                home,
+                homes: BTreeSet::from([home]),
                 tree: read.tree,
                 generation,
             }),

@@ -1,5 +1,7 @@
 //! What a repository holds: commits, issues, pull requests, what is said about them, and deployments, with the users behind them.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -40,8 +42,8 @@ pub(crate) struct Reverts {
 /// Where git keeps a commit.
 #[derive(Clone, Debug)]
 pub(crate) struct Real {
-    /// The number of the repository whose git it is.
-    pub(crate) home: u64,
+    /// The numbers of the repositories whose git has it: those with equal files begin with equal commits.
+    pub(crate) homes: BTreeSet<u64>,
     pub(crate) tree: String,
     /// One more than that of its parents: commits of one second have an order too.
     pub(crate) generation: u64,

@@ -190,6 +190,35 @@ async fn a_made_up_change_is_a_real_commit_there() {
     assert!(git(&folder, &["fsck", "--strict"]).0);
 }
 
+/// Their owner and the time are the same, too.
+#[tokio::test]
+async fn repositories_with_equal_files_have_equal_commits_in_a_git_of_their_own() {
+    let mut scenario = scenario(Vec::new());
+    let twin = format!("{DEFAULT_REPO}-twin");
+    scenario.repos.push(RepoSetup {
+        full_name: twin.clone(),
+        ..scenario.repos[0].clone()
+    });
+    let stand = Stand::new(scenario).await;
+    let (github, now) = (stand.sandbox.github(), stand.clock.now());
+    let heads = [DEFAULT_REPO, twin.as_str()].map(|repo| {
+        let pull = NewPull {
+            title: "Add a cart".to_owned(),
+            head_branch: "cart".to_owned(),
+            author_login: "ann".to_owned(),
+            files: vec![crate::github::ChangedFile::modified("src/cart.rs")],
+            ..NewPull::default()
+        };
+        let number = github.open_pull(now, repo, pull);
+        let head = github.pull(repo, number).unwrap().head_sha;
+        assert!(github.merge_by_hand(now, repo, number, "octo-owner"));
+        let texts = github.texts(repo, "main").unwrap();
+        assert_eq!(texts["src/cart.rs"], "fn cart() {}\nAdd a cart\n", "{repo}");
+        head
+    });
+    assert_eq!(heads[0], heads[1]);
+}
+
 #[tokio::test]
 async fn a_push_from_outside_is_seen_at_the_next_beat() {
     let steps = vec![Step::Write(writing()), open(), complete()];

@@ -286,6 +286,31 @@ async fn a_deployment_in_a_repository_that_is_gone_fails_in_time() {
     assert!(told.iter().any(|it| it == "error/phase_failed"), "{told:?}");
 }
 
+/// The repository that took the name may keep it for ever; a pause takes none of the time.
+#[tokio::test]
+async fn a_workflow_that_another_repository_holds_back_fails_in_time() {
+    let world = deploying(Checkpoints::at(&[Phase::Implement]).expect("checkpoints")).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "implement/succeeded").await;
+    world.pause(true).await;
+    merge_now(&world, number).await;
+    until(&world, number, "deploy/pending").await;
+    let (github, now) = (world.sandbox.github(), world.clock.now());
+    github.rename_repo(REPO, "acme/old");
+    let other = RepoSetup::new(REPO).with_ci(ci(with_deploy()));
+    github.add_repo(now, other).expect("a repository");
+    world.pass(deliveries::DEPLOYED_WITHIN + hour(1)).await;
+    world.pause(false).await;
+    world.backend.go_on(None).await.expect("a queue");
+    world.pass(hour(1)).await;
+    assert_eq!(place(&world, number).await, "deploy/pending");
+    world.pass(deliveries::DEPLOYED_WITHIN).await;
+    assert_eq!(place(&world, number).await, "deploy/failed");
+    assert_eq!(world.sandbox.counters().dispatches, 0);
+    let told = world.all_events().await;
+    assert!(told.iter().any(|it| it == "error/phase_failed"), "{told:?}");
+}
+
 /// The look that finds GitHub closed is over; it is no message that fails until it is given up.
 #[tokio::test]
 async fn a_wait_that_github_asks_for_puts_off_how_a_deployment_goes() {

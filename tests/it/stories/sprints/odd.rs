@@ -376,6 +376,36 @@ async fn an_abort_calls_the_jobs_off_and_leaves_branches_and_pull_requests() {
     world.finish().await;
 }
 
+/// All is carried out of the abort before its weave opens the one pull request, and a person merges that.
+#[tokio::test]
+async fn what_is_being_woven_as_its_sprint_is_aborted_counts_once_a_person_merges_it() {
+    let world = world_with(true, appendix_a(), by_people()).await;
+    begin_with(&world, "50", &["curator"]).await;
+    let (backend, other) = (world.backend.clone(), world.another_dispatcher());
+    world.fate.before_next("open_pull", async move {
+        let repo = REPO.parse().expect("a repository");
+        let aborted = backend.abort_sprint(&repo, None, "ann").await;
+        let number = aborted.expect("an abort").number;
+        let work = Work::Sprint { repo, number };
+        Box::pin(other.handle(&work)).await.expect("handled");
+    });
+    until_over(&world).await;
+    Box::pin(world.pass(MINUTE * 30)).await;
+    let over = sprint(&world).await;
+    assert_eq!(Figures::of_sprint(&over).merged, 0);
+    let pull = over.woven.expect("a weave").pull.number;
+    let (now, github) = (world.clock.now(), world.sandbox.github());
+    assert!(github.merge_by_hand(now, REPO, pull, "ann"));
+    Box::pin(world.pass(hour(1))).await;
+    let over = sprint(&world).await;
+    let story = world.story().await;
+    assert_eq!(over.state.word(), "aborted");
+    assert_eq!(members(&over), ["curator #101 applied"], "{story}");
+    assert_eq!(Figures::of_sprint(&over).merged, 1, "{story}");
+    assert_eq!(world.state(&over.integration).await, "merged", "{story}");
+    world.finish().await;
+}
+
 /// Nothing else of the merge would hold it: it is green, and the source merges pull requests of sprints by itself.
 #[tokio::test]
 async fn a_commit_of_another_hand_on_the_branch_is_not_merged() {

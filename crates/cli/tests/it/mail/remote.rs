@@ -42,6 +42,18 @@ impl Both {
     fn refused(&self, line: &str, token: &str) -> FailureText {
         self.shell(&format!("{line} --json"), token).failure()
     }
+
+    /// What a line is refused with about a source, and in the same words about the file.
+    #[track_caller]
+    fn refuse_alike(&self, line: &str, code: &str, exit: i32) -> FailureText {
+        let here = self.office.refused(line);
+        let there = self.refused(&format!("{line} --repo acme/shop"), TOKEN);
+        for told in [&here, &there] {
+            assert_eq!((told.code.as_str(), told.exit), (code, exit), "{line}");
+        }
+        assert!(there.error.contains(&here.error), "{there:?}: {here:?}");
+        there
+    }
 }
 
 /// What is typed, with and without `--repo`, and printed by both.
@@ -226,19 +238,27 @@ fn a_token_of_a_persona_says_who_it_is() {
 #[test]
 fn what_is_refused_is_refused_in_the_same_words() {
     let both = Both::new();
+    both.refuse_alike(
+        "jules-mail send --from art --to all@team --subject Hi --body x",
+        "no_team",
+        2,
+    );
     let send = "jules-mail send --from weaver --to artisan --subject Hi --body x";
     both.office.prints(send);
     both.prints(&format!("{send} --repo acme/shop"));
+    let tag = "for n in $(seq 20); do jules-mail tag add 1 t$n --persona artisan; done";
+    both.office.prints(tag);
+    both.prints(&tag.replace("artisan", "artisan --repo acme/shop"));
+    let more = "jules-mail tag add 1 more --persona artisan";
+    both.refuse_alike(more, "too_many_tags", 1);
     for line in [
         "jules-mail read 1 --persona art",
         "jules-mail tag ls 7 --persona art",
         "jules-mail trash 7 --persona art",
         "jules-mail inbox",
     ] {
-        let there = both.refused(&format!("{line} --repo acme/shop"), TOKEN);
         let here = both.office.refused(line);
-        assert_eq!((&there.code, there.exit), (&here.code, here.exit), "{line}");
-        assert!(there.error.contains(&here.error), "{there:?}: {here:?}");
+        let there = both.refuse_alike(line, &here.code, here.exit);
         let next = here
             .next
             .replace("--persona art`", "--persona art --repo acme/shop`");

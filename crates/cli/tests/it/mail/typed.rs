@@ -216,7 +216,7 @@ fn mail_to_the_team_is_one_line_for_each_persona() {
     let office = Office::new();
     let all = "jules-mail send --from art --to all@team --subject Hi --body x";
     let refused = office.refused(all);
-    assert_eq!((refused.code.as_str(), refused.exit), ("usage", 2));
+    assert_eq!((refused.code.as_str(), refused.exit), ("no_team", 2));
     assert!(!office.file(".jules").exists(), "nothing was sent");
     office.sent(&["art", "bolt", "curator@team", "human"]);
     let inbox = office.prints("jules-mail inbox --persona curator");

@@ -113,6 +113,8 @@ fn what_only_observes_says_so_and_what_it_held_goes_on_at_once() {
     assert_eq!(found["job"]["job_id"], shown["job"]["job_id"]);
     let doctor = stage.world.run(&["doctor"]);
     assert!(doctor.stdout.contains("observe_only"), "{doctor:?}");
+    let used = stage.world.refused(&["source", "remove", "acme/shop"]);
+    assert!(used.next.contains("only observes"), "{used:?}");
     assert_eq!(process.stop(), Some(0));
 
     let began = Instant::now();

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{WordedReason, reason, worded};
 use crate::delivery::lateness::{
-    AGENT_ACTS_FOR, deployed_due, is_stale, plan_due, planner, result_due,
+    AGENT_ACTS_FOR, deployed_due, held_since, is_stale, plan_due, planner, result_due,
 };
 use crate::delivery::verify::is_read_again;
 use crate::delivery::{
@@ -43,7 +43,7 @@ pub(super) fn first(delivery: &Delivery, who: WaitParty) -> WordedReason {
         }
         Phase::Close => {
             let how = delivery.closed.unwrap_or(Closed::Finished);
-            reason("closed", how.sentence())
+            reason("closed", how.sentence(legal::is_merged(delivery)))
         }
     }
 }
@@ -120,9 +120,14 @@ fn deploying(delivery: &Delivery) -> WordedReason {
             ),
         },
     };
-    let sentence = match deployed_due(delivery) {
-        Some(at) => format!("{sentence} The phase fails at {at} unless its end is reported."),
-        None => sentence,
+    let sentence = match (deployed_due(delivery), held_since(delivery)) {
+        (Some(at), None) => {
+            format!("{sentence} The phase fails at {at} unless its end is reported.")
+        }
+        (Some(at), Some(_)) => format!(
+            "{sentence} It cannot be started: the name of the repository leads to another one, or to none that can be read. The phase fails at {at} unless that changes."
+        ),
+        (None, _) => sentence,
     };
     worded("deploying", sentence, "Its deployment is awaited.")
 }

@@ -699,6 +699,53 @@ fn a_workflow_that_was_not_started_is_not_late() {
     assert_eq!(world.take(&running).unwrap(), "deploy/failed");
 }
 
+/// A repository that took the name may keep it for ever. A pause ends the time, and a retry begins another one.
+#[test]
+fn a_workflow_that_another_repository_holds_back_fails_in_time() {
+    let mut world = World::in_review(Rules {
+        deploy: "workflow:deploy.yml@main".parse().unwrap(),
+        ..rules(&[], "deploy", ReviewBy::Nobody)
+    });
+    assert_eq!(world.reads(merged(Some("eve"))), "deploy/pending");
+    let nothing = DeliveryInput::Provider(Phase::Deploy, ProviderReport::Nothing);
+    let (held, free) = (
+        DeliveryInput::StartHeld(true),
+        DeliveryInput::StartHeld(false),
+    );
+    let long = DEPLOYED_WITHIN.as_secs();
+    let why = |world: &World| reasons(&world.delivery, None).remove(0).sentence;
+    for _ in 0..2 {
+        world.take(&held).unwrap();
+        world.second += long;
+        // It is paused, or the name leads to the right one again.
+        world.take(&free).unwrap();
+        assert_eq!(world.take(&nothing).unwrap(), "deploy/pending");
+        assert!(!why(&world).contains("fails at"), "{}", why(&world));
+        world.take(&held).unwrap();
+        let by = plus(at(world.second), DEPLOYED_WITHIN).to_string();
+        world.second += long - 3;
+        world.take(&held).unwrap();
+        assert!(why(&world).contains(&by), "{}", why(&world));
+        assert_eq!(world.take(&nothing).unwrap(), "deploy/pending");
+        assert_eq!(world.take(&nothing).unwrap(), "deploy/failed");
+        let late = "could not be started within 24 hours";
+        assert!(why(&world).contains(late), "{}", why(&world));
+        assert_eq!(world.kim(Act::Retry { reason: None }), "deploy/pending");
+        assert!(!why(&world).contains("fails at"), "{}", why(&world));
+    }
+    // What is started has its own time.
+    world.take(&held).unwrap();
+    world.second += long - 3;
+    let started = DeliveryInput::Dispatched(at(world.second));
+    world.take(&started).unwrap();
+    world.second += 10;
+    assert_eq!(world.take(&nothing).unwrap(), "deploy/pending");
+    world.second += long;
+    assert_eq!(world.take(&nothing).unwrap(), "deploy/failed");
+    let late = "no end of its deployment was reported";
+    assert!(why(&world).contains(late), "{}", why(&world));
+}
+
 #[test]
 fn a_job_that_ended_is_waited_for_by_nobody_and_its_delivery_is() {
     let mut world = World::in_review(rules(&[Phase::Plan], "verify", ReviewBy::Nobody));

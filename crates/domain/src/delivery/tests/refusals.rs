@@ -124,13 +124,13 @@ fn a_job_that_waits_for_its_slot_waits_by_the_priority_that_was_edited() {
     assert!(!wanted(Some(priority)) && !wanted(None));
 }
 
-/// The message of a round to its resting session is given up; the last message was sent at a second, if at all.
-fn message_refused(world: &mut World, round: u32, told: Option<i64>) -> String {
+/// The message of a round to its resting session is given up; the one of another arrived, if any did.
+fn message_refused(world: &mut World, round: u32, told: Option<u32>) -> String {
     let (work, pull) = (SessionWork::Resting(None), world.delivery.task.pull.clone());
     let DeliveryInput::Job(mut sight, read_at) = job(&world.delivery, work, pull) else {
         unreachable!("it is a sight of a job");
     };
-    sight.glimpse.told_at = told.map(at);
+    sight.glimpse.message_sent = told;
     sight.glimpse.message_refused = Some(round);
     world.take(&DeliveryInput::Job(sight, read_at)).unwrap()
 }
@@ -147,13 +147,14 @@ fn a_session_that_takes_no_message_fails_its_phase_and_calls_a_person() {
     let not_pass = verdict(Verdict::NotPass, 'a');
     reviewed.orders(Actor::agent("zai"), not_pass).unwrap();
     for (mut world, phase) in [(rejected, "plan"), (reviewed, "implement")] {
-        let (round, decided_at) = (world.delivery.task.round, world.second);
+        let round = world.delivery.task.round;
         // It was a message before this one, or this one arrived after all.
-        for (round, told) in [(round - 1, None), (round, Some(decided_at))] {
-            let place = message_refused(&mut world.clone(), round, told);
-            assert_eq!(place, format!("{phase}/running"), "{round} {told:?}");
+        for (refused, told) in [(round - 1, Some(round - 1)), (round, Some(round))] {
+            let place = message_refused(&mut world.clone(), refused, told);
+            assert_eq!(place, format!("{phase}/running"), "{refused} {told:?}");
         }
-        let place = message_refused(&mut world, round, Some(decided_at - 1));
+        // One before it arrived late.
+        let place = message_refused(&mut world, round, Some(round - 1));
         assert_eq!(place, format!("{phase}/failed"));
         assert_eq!(fault(&world), Fault::MessageRefused);
         let told = waits(&world.delivery, None, Some(&zai));

@@ -401,7 +401,7 @@ fn untold(world: &World, work: SessionWork) -> DeliveryInput {
     else {
         unreachable!("it is a sight of a job");
     };
-    sight.glimpse.told_at = None;
+    sight.glimpse.message_sent = None;
     DeliveryInput::Job(sight, read_at)
 }
 

@@ -279,6 +279,8 @@ fn a_person_who_merges_what_the_attempt_before_made_ends_the_present_one() {
     let verified = "verify/succeeded by person eve".to_owned();
     assert!(history.contains(&verified), "{history:?}");
     assert_eq!(world.delivery.closed, Some(Closed::Finished));
+    let said = reasons(&world.delivery, None).remove(0).sentence;
+    assert!(said.contains("its change is merged"), "{said}");
     let job = world.delivery.task.job.clone().unwrap();
     let sight = Sight {
         leftovers_open: world.delivery.leftovers.clone(),

@@ -489,15 +489,18 @@ fn a_pull_request_that_jules_never_listed_is_linked_from_the_other_side() {
 #[test]
 fn only_messages_of_its_delivery_count_as_its_own() {
     let mut job = watched_job();
-    note_sent(&mut job, "delivery:0123456789ab:1", at(1));
-    assert_eq!(job.told_at, None, "it belongs to none");
+    note_sent(&mut job, "delivery:0123456789ab:1");
+    assert_eq!(job.message_sent, None, "it belongs to none");
     job.delivery = Some("0123456789ab".parse().unwrap());
     for cause in ["a question", "delivery:ba9876543210:1"] {
-        note_sent(&mut job, cause, at(2));
-        assert_eq!(job.told_at, None, "{cause}");
+        note_sent(&mut job, cause);
+        assert_eq!(job.message_sent, None, "{cause}");
     }
-    note_sent(&mut job, "delivery:0123456789ab:1", at(3));
-    assert_eq!(job.told_at, Some(at(3)));
+    // The earlier one is found to have arrived only after the later one.
+    for (round, told) in [(2, 2), (1, 2), (3, 3)] {
+        note_sent(&mut job, &format!("delivery:0123456789ab:{round}"));
+        assert_eq!(job.message_sent, Some(told));
+    }
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use super::*;
 use crate::effect::{PullAction, RepoAction};
 use crate::failure::{Failure, FailureClass};
-use crate::ids::{CommitSha, PullRef};
-use crate::pipeline::{Recipe, TreeShas};
+use crate::ids::{CommitSha, PullRef, SprintNumber};
+use crate::pipeline::{PartWork, PipelinePart, Recipe, SprintPart, TreeShas};
+use crate::policy::Source;
 
 fn sha(digit: char) -> CommitSha {
     String::from(digit).repeat(40).parse().unwrap()
@@ -91,4 +92,55 @@ fn a_branch_that_nothing_was_opened_from_goes() {
     let failure = Failure::new(FailureClass::Forbidden, "no");
     let failed = proposal_failed(&made, &failure, at(1));
     assert_eq!(failed.effects, unbranch);
+}
+
+fn part(work: PartWork) -> Option<Box<PipelinePart>> {
+    let pipeline = None;
+    Some(Box::new(PipelinePart { pipeline, work }))
+}
+
+#[test]
+fn a_source_that_keeps_branches_by_now_keeps_none_that_came_to_nothing() {
+    let source = |delete_branch| Source {
+        repo: "acme/shop".parse().unwrap(),
+        account: "default".parse().unwrap(),
+        agent: None,
+        paused: false,
+        branch: None,
+        policy: Policy {
+            delete_branch,
+            ..Policy::default()
+        },
+        timing: Timing::default(),
+        pipeline: None,
+        deliveries: crate::delivery::Rules::default(),
+        sprints: crate::sprint::SprintRules::default(),
+    };
+    let weave = SprintPart {
+        sprint: SprintNumber::FIRST,
+        persona: None,
+    };
+    let woven = Job {
+        part: part(PartWork::Sprint(weave)),
+        ..proposal().aggregate
+    };
+    let exchange = Job {
+        part: part(PartWork::Proposal { requirement: None }),
+        ..proposal().aggregate
+    };
+    let theirs = "jules-123".parse().unwrap();
+    for (job, is_own, is_merged, goes) in [
+        (&watched_job(), false, true, false),
+        (&watched_job(), false, false, false),
+        (&woven, true, true, false),
+        (&woven, true, false, true),
+        (&exchange, true, true, true),
+        (&exchange, true, false, true),
+    ] {
+        let own = job.proposal_branch().filter(|_| is_own);
+        let branch = own.as_ref().unwrap_or(&theirs);
+        let still_goes = |delete| source(delete).still_deletes(job, branch, is_merged);
+        assert_eq!(still_goes(false), goes, "{branch}, merged: {is_merged}");
+        assert!(still_goes(true));
+    }
 }

@@ -1,8 +1,9 @@
-//! Approvals of a delivery that Jules refuses.
+//! Approvals that Jules refuses, or that come too late for their plan.
 
 use super::*;
 use crate::effect::{ATTEMPTS_MAX, Effect, EffectState, backoff};
 use crate::failure::{Failure, FailureClass};
+use crate::ids::PlanId;
 use crate::when::plus;
 
 fn plan() -> Plan {
@@ -111,4 +112,59 @@ fn a_late_refusal_of_an_earlier_plan_hides_no_refusal_of_the_present_one() {
     let later = order_failed(&given_up, &effect, &failure, at(12)).aggregate;
     assert!(refused_approval(&later).is_some());
     assert_eq!(later.approval_refused, given_up.approval_refused);
+}
+
+/// Whether an approval of the open plan is under way.
+fn has_approval(story: &Story) -> bool {
+    pending_answer(&story.job).unwrap().is_answered
+}
+
+/// Approves the present plan, unless the policy does so.
+fn approve_present(story: &mut Story, second: i64) {
+    if story.policy.plan_approval.is_asked() {
+        let step = approve(&story.job, None, None, at(second), &story.timing);
+        story.take(step.unwrap());
+    }
+}
+
+/// An approval fails for good; answers how many events tell of it.
+fn fails(story: &mut Story, action: &Action, second: i64) -> usize {
+    let failure = Failure::new(FailureClass::Conflict, "no");
+    let effect = Effect::new(action.clone(), at(second));
+    let step = order_failed(&story.job, &effect, &failure, at(second));
+    story.take(step).len()
+}
+
+#[test]
+fn an_approval_is_of_the_plan_that_it_names_and_of_no_later_one() {
+    const WAITING: &str = "AWAITING_PLAN_APPROVAL";
+    let (first, second): (PlanId, PlanId) = ("p1".parse().unwrap(), "p2".parse().unwrap());
+    for policy in [PlanApproval::Human, PlanApproval::Agent, PlanApproval::Auto] {
+        let mut story = Story::new();
+        story.policy.plan_approval = policy;
+        story.log = vec![planned("p1", 5)];
+        story.poll(10, WAITING);
+        approve_present(&mut story, 12);
+        assert!(has_approval(&story), "{policy:?}");
+        assert!(!is_plan_replaced(story.watch(), &first), "{policy:?}");
+        // It waits for its retry, and a message brings another plan.
+        story.log.push(planned("p2", 15));
+        story.poll(20, WAITING);
+        for (plan, is_replaced) in [
+            (&first, true),
+            (&second, false),
+            (&PlanId::unnamed(at(10)), false),
+        ] {
+            let found = is_plan_replaced(story.watch(), plan);
+            assert_eq!(found, is_replaced, "{policy:?} {plan}");
+        }
+        // People and agents have their turn again; the policy has decided again.
+        assert_eq!(has_approval(&story), !policy.is_asked(), "{policy:?}");
+        approve_present(&mut story, 22);
+        let (earlier, present) = (story.effects[0].clone(), story.effects[1].clone());
+        assert_eq!(fails(&mut story, &earlier, 25), 0, "{policy:?}");
+        assert!(has_approval(&story), "{policy:?}");
+        assert_eq!(fails(&mut story, &present, 30), 1, "{policy:?}");
+        assert!(!has_approval(&story), "{policy:?}");
+    }
 }

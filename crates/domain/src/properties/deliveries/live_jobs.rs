@@ -93,7 +93,7 @@ impl LiveJobs {
             attempt: known.attempt,
             work: known.work.clone(),
             pull: None,
-            told_at: None,
+            message_sent: None,
             message_refused: None,
             approval_refused: None,
             approved_elsewhere: false,

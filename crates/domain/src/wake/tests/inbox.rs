@@ -255,6 +255,34 @@ fn what_is_withdrawn_is_over_also_where_nobody_has_got_it() {
     assert_eq!(dead.withdrawn(at(2)), None);
 }
 
+/// What ends a wake.
+type Ended = fn(&Wake, Timestamp) -> Option<Wake>;
+
+#[test]
+fn a_message_about_a_plan_ends_no_wake_that_its_agent_may_not_have() {
+    let plan = Occurrence::PlanApproval { plan: None };
+    let question = Occurrence::Question { text: None };
+    // What a wake is about, what happens while its agent gets it, and whether it is over once that attempt has failed or was accepted.
+    let cases: [(&Occurrence, Ended, bool); 4] = [
+        (&plan, Wake::answered, false),
+        (&plan, Wake::withdrawn, true),
+        (&question, Wake::answered, true),
+        (&question, Wake::withdrawn, true),
+    ];
+    for (what, ended, is_over) in cases {
+        let mut about = wake();
+        about.event.what = what.clone();
+        let sending = about.begin(at(0)).unwrap();
+        let held = sending.tried(&DeliveryOutcome::Accepted, at(1));
+        assert!(ended(&held, at(2)).unwrap().is_settled(), "{what:?}");
+        let after = ended(&sending, at(2)).unwrap_or(sending);
+        for outcome in [failed(None), DeliveryOutcome::Accepted] {
+            let tried = after.tried(&outcome, at(3));
+            assert_eq!(tried.is_settled(), is_over, "{what:?} {outcome:?}");
+        }
+    }
+}
+
 #[test]
 fn a_lease_that_lapsed_is_over_also_behind_another_wake() {
     let taken = fetched().taken(at(0)).unwrap();

@@ -35,10 +35,9 @@ impl Dispatcher {
             Some(
                 EffectState::Intent { .. }
                 | EffectState::Started { .. }
-                | EffectState::Unknown { .. }
-                | EffectState::Done { .. },
-            )
-            | None => {}
+                | EffectState::Unknown { .. },
+            ) => Box::pin(self.show_held_start(delivery, source)).await?,
+            Some(EffectState::Done { .. }) | None => {}
         }
         let asked = if phase == Phase::Observe {
             self.observed(delivery).await
@@ -66,6 +65,20 @@ impl Dispatcher {
             read => read?,
         }
         self.show_delivery(&delivery.id, &input).await
+    }
+
+    /// Shows whether the start of its workflow waits for a repository that it is not made in. While a pause holds it too, no time passes.
+    async fn show_held_start(&self, delivery: &Delivery, source: &Source) -> Result<(), Error> {
+        let access = self.backend.store.reach(&source.repo).await?.value;
+        // Another one was found by the start itself.
+        let is_held = access.trouble.is_some()
+            && self.hold(source).await?.is_none()
+            && Box::pin(self.is_astray(source)).await?;
+        if is_held || delivery.seen.held_since.is_some() {
+            let input = DeliveryInput::StartHeld(is_held);
+            self.show_delivery(&delivery.id, &input).await?;
+        }
+        Ok(())
     }
 
     /// Whether an answer is worth a reading of which repository gave it: one that took the name runs other workflows, or none.

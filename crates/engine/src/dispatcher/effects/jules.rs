@@ -1,5 +1,6 @@
 //! Sessions of Jules: creates them, talks to them, and puts them away.
 
+mod approving;
 mod creating;
 
 use domain::account::Health;
@@ -21,7 +22,8 @@ use crate::store::Versioned;
 const UNWATCHED: &str = "its job no longer watches this session";
 
 impl Dispatcher {
-    /// Why an action on a session is obsolete: a create whose job moved on, or a message to a session that was replaced or archived.
+    /// Why an action on a session is obsolete: a create whose job moved on, a message to a session that was replaced or archived, or an
+    /// approval of a plan whose place another one took.
     pub(super) async fn not_wanted_on_jules(
         &self,
         action: &JulesAction,
@@ -38,10 +40,7 @@ impl Dispatcher {
                     Some(_) => None,
                 })
             }
-            JulesAction::ApprovePlan { session, .. } => {
-                let watch = self.watching(session).await?;
-                Ok(watch.is_none().then(|| UNWATCHED.to_owned()))
-            }
+            JulesAction::ApprovePlan { session, plan } => self.not_approved(session, plan).await,
             JulesAction::Archive { .. } => Ok(None),
         }
     }
@@ -71,18 +70,7 @@ impl Dispatcher {
                 }
             }
             JulesAction::ApprovePlan { session, plan } => {
-                let watch = self.watching(session).await?;
-                if watch.is_some_and(|watch| job::is_worked_on(&watch, plan)) {
-                    // Nothing waits for it any more: it was approved after the fact.
-                    return Ok(EffectOutcome::Done);
-                }
-                let account = self.account_of(session, source).await?;
-                match sessions.approve(&account, session).await {
-                    Ok(()) => EffectOutcome::Done,
-                    Err(failure) => {
-                        EffectOutcome::Failed(self.of_its_key(&account, failure).await?)
-                    }
-                }
+                self.approve(session, plan, source).await?
             }
             JulesAction::Archive { session } => {
                 let account = self.account_of(session, source).await?;
@@ -359,7 +347,7 @@ impl Dispatcher {
         let now = self.backend.now();
         let mut step = job::said(&found.value, session, now, &source.timing);
         if !maybe {
-            job::note_sent(&mut step.aggregate, cause, now);
+            job::note_sent(&mut step.aggregate, cause);
         }
         self.wake_up(unit, &found.value.id, &found.value.account)
             .await?;

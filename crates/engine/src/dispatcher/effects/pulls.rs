@@ -24,11 +24,13 @@ const OUTLINE: Reading = Reading {
 };
 
 impl Dispatcher {
-    /// Why an action on a pull request is obsolete: a merge that a delivery or a sprint does not allow any more, or a label of a
-    /// conflict that is resolved.
+    /// Why an action on a pull request is obsolete: a merge that a delivery or a sprint does not allow any more, a label of a conflict
+    /// that is resolved, or the deletion of a branch that is kept by now.
     pub(super) async fn not_wanted_on_pull(
         &self,
+        pk: &str,
         action: &PullAction,
+        source: &Source,
     ) -> Result<Option<String>, Error> {
         match action {
             PullAction::Merge { pull, sha, .. } => self.not_let_go(pull, sha).await,
@@ -37,13 +39,38 @@ impl Dispatcher {
                 weave: Some(_),
                 ..
             } => self.not_labelled(pull).await,
+            PullAction::DeleteBranch { branch, .. } => self.not_deleted(pk, branch, source).await,
             PullAction::Label { weave: None, .. }
             | PullAction::MarkReady { .. }
             | PullAction::UpdateBranch { .. }
             | PullAction::Comment { .. }
-            | PullAction::ClosePull { .. }
-            | PullAction::DeleteBranch { .. } => Ok(None),
+            | PullAction::ClosePull { .. } => Ok(None),
         }
+    }
+
+    /// Why a branch is not deleted any more: its source was told to keep branches meanwhile.
+    async fn not_deleted(
+        &self,
+        pk: &str,
+        branch: &BranchName,
+        source: &Source,
+    ) -> Result<Option<String>, Error> {
+        if source.policy.delete_branch {
+            return Ok(None);
+        }
+        let store = &self.backend.store;
+        let merged = keys::pull_in(pk);
+        let job = match &merged {
+            Some(pull) => store.pull(pull).await?.map(|found| found.value.pull.job),
+            None => keys::job_in(pk),
+        };
+        let job = match job {
+            Some(job) => store.job(&job).await?,
+            None => None,
+        };
+        let is_merged = merged.is_some();
+        let goes = job.is_some_and(|found| source.still_deletes(&found.value, branch, is_merged));
+        Ok((!goes).then(|| "its source keeps branches by now".to_owned()))
     }
 
     /// Makes the call.

@@ -113,11 +113,9 @@ fn sprint_of(job: &Job) -> Option<SprintNumber> {
 /// can have the branch.
 fn is_proposal_of(job: &Job, facts: &PullFacts) -> bool {
     let is_its_own = match &job.phase {
-        JobPhase::Proposed { pull, .. } => pull.as_ref() == Some(&facts.pull),
-        JobPhase::Queued { .. }
-        | JobPhase::Creating { .. }
-        | JobPhase::Watching(_)
-        | JobPhase::Ended(_) => false,
+        // One that was left before its pull request was read is still the job of that.
+        JobPhase::Proposed { .. } | JobPhase::Ended(_) => job.pull() == Some(&facts.pull),
+        JobPhase::Queued { .. } | JobPhase::Creating { .. } | JobPhase::Watching(_) => false,
     };
     is_its_own
         && facts.is_from_base_repository()

@@ -257,22 +257,24 @@ impl Dispatcher {
             return Ok(());
         };
         let now = self.backend.now();
-        let input = match outcome {
+        let next = match outcome {
             EffectOutcome::Woven(report) => {
                 self.keep_report(unit, &found.value, report);
                 let input = SprintInput::Woven(report.clone());
                 let after = sprint::apply(&found.value, &input, now);
+                let after = sprint::woven_meanwhile(&after, report, now);
                 self.keep_commit(unit, attempt.job, &after, report).await?;
-                input
+                after
             }
             EffectOutcome::Failed(failure)
                 if matches!(effect.state, EffectState::Failed { .. }) =>
             {
-                SprintInput::WeaveFailed {
+                let failed = SprintInput::WeaveFailed {
                     weave: attempt.weave,
                     reason: failure.to_string(),
                     may_pass: failure.class.may_pass(),
-                }
+                };
+                sprint::apply(&found.value, &failed, now)
             }
             EffectOutcome::Failed(_)
             | EffectOutcome::Created(_)
@@ -280,7 +282,6 @@ impl Dispatcher {
             | EffectOutcome::Merged(_)
             | EffectOutcome::Done => return Ok(()),
         };
-        let next = sprint::apply(&found.value, &input, now);
         if next != found.value {
             // It is looked at at once, and at its due should the message be lost.
             unit.save_at(&id, &next, Some(found.version), Some(now));

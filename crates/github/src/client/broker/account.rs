@@ -36,6 +36,10 @@ const CALM: SignedDuration = SignedDuration::from_mins(15);
 /// Longest time that a turn to write is kept ahead, and after it has come: a clock that was set back must not hold anything up.
 const TURN_KEPT: SignedDuration = SignedDuration::from_mins(2);
 
+/// A write that has waited this long, since late ones were made in its turns, goes before all that have one: behind them it would never
+/// be made while a write a second is asked for.
+const DISPLACED_MAX: SignedDuration = SignedDuration::from_secs(30);
+
 /// GitHub allows 500 writes an hour that create content; all of ours are counted as such.
 const WRITES_PER_HOUR_MAX: usize = 500;
 
@@ -48,6 +52,15 @@ struct Rate {
     limit: u64,
     remaining: u64,
     reset: Timestamp,
+}
+
+/// The turn of a write that came too early.
+#[derive(Debug, Clone, Copy)]
+struct WriteTurn {
+    /// When it may be made.
+    at: Timestamp,
+    /// Since when it waits.
+    since: Timestamp,
 }
 
 /// One credential's budgets.
@@ -64,8 +77,8 @@ pub(super) struct CredentialBudgets {
     points: Option<(Timestamp, u32)>,
     /// When there were writes, in the last hour.
     writes: VecDeque<Timestamp>,
-    /// When each write that came too early may be made: several that wait come back one after the other, not all at once.
-    turns: BTreeMap<String, Timestamp>,
+    /// The turns of those that came too early: several that wait come back one after the other, not all at once.
+    turns: BTreeMap<String, WriteTurn>,
 }
 
 impl CredentialBudgets {
@@ -180,33 +193,38 @@ impl CredentialBudgets {
             let why = "this hour's writes to GitHub are used up";
             return Err(BudgetExhausted { until, why });
         }
-        let until = self.turn_of(what, now);
-        if until <= now {
+        let turn = self.turn_of(what, now);
+        if turn.at <= now {
             return Ok(());
         }
-        self.turns.insert(what.to_owned(), until);
-        let why = "writes to GitHub are a second apart";
+        self.turns.insert(what.to_owned(), turn);
+        let (until, why) = (turn.at, "writes to GitHub are a second apart");
         Err(BudgetExhausted { until, why })
     }
 
     /// When a write may be made: at its turn, and a second after the last write. One without a turn comes after all that have one, and
-    /// so does one in whose turn a late write was made: a second later it would meet the next one, and so on.
-    fn turn_of(&mut self, what: &str, now: Timestamp) -> Timestamp {
+    /// so does one in whose turn a late write was made: a second later it would meet the next one, and so on. Once it has waited for
+    /// long it meets them all the same.
+    fn turn_of(&mut self, what: &str, now: Timestamp) -> WriteTurn {
         let kept = |at: Timestamp| now.duration_since(at).abs() <= TURN_KEPT;
-        self.turns.retain(|_, at| kept(*at));
+        self.turns.retain(|_, turn| kept(turn.at));
         let gap = self.between_writes;
-        let after = |at: &Timestamp| *at + gap;
         let last = self
             .writes
             .back()
             .filter(|last| is_within(**last, now, gap));
-        let rested = last.map_or(now, after);
+        let rested = last.map_or(now, |last| *last + gap);
         let own = self.turns.remove(what);
-        if let Some(turn) = own.filter(|turn| rested <= now.max(*turn)) {
+        if let Some(turn) = own.filter(|turn| rested <= now.max(turn.at)) {
             return turn;
         }
-        let turn = self.turns.values().max().map(after);
-        turn.map_or(rested, |turn| turn.max(rested))
+        let since = own.map_or(now, |turn| turn.since);
+        let mut at = rested;
+        if now.duration_since(since) < DISPLACED_MAX {
+            let turns = self.turns.values().map(|turn| turn.at + gap);
+            at = turns.max().map_or(rested, |after| after.max(rested));
+        }
+        WriteTurn { at, since }
     }
 
     /// Records the budget in an answer.

@@ -1,5 +1,7 @@
 //! Who may still spend, and until when not.
 
+use std::collections::BTreeSet;
+
 use super::*;
 use crate::client::BETWEEN_WRITES;
 
@@ -147,6 +149,34 @@ fn a_late_write_takes_one_turn_and_moves_no_other() {
     for (what, turn) in [("c", 3_000), ("d", 4_000), ("b", 5_000)] {
         assert_eq!(write(what, turn), Ok(()), "{what}");
     }
+}
+
+/// A write every 900 ms, each of which comes 900 ms after its turn, and one that is always in time: in each of its turns a late one was
+/// just made.
+#[test]
+fn a_write_whose_turns_are_taken_by_late_ones_is_made_all_the_same() {
+    let broker = Broker::new(BETWEEN_WRITES);
+    let others = (0..500).map(|number| (number * 900, format!("other {number}")));
+    let mut asked: BTreeSet<(i64, String)> = others.collect();
+    asked.insert((20_010, "mine".to_owned()));
+    let mut made = None;
+    while let Some((millis, what)) = asked.pop_first() {
+        if made.is_some() || millis > 450_000 {
+            break;
+        }
+        let is_mine = what == "mine";
+        match broker.spend(&MINE, ("core", what.as_str(), Spending::Write), at(millis)) {
+            Ok(()) if is_mine => made = Some(millis),
+            Ok(()) => {}
+            Err(short) => {
+                let late = if is_mine { 0 } else { 900 };
+                let turn = short.until.as_millisecond() - at(0).as_millisecond();
+                asked.insert((turn + late, what));
+            }
+        }
+    }
+    let made = made.expect("it is made");
+    assert!((50_010..80_000).contains(&made), "{made}");
 }
 
 #[test]

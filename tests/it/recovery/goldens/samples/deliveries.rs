@@ -221,6 +221,7 @@ fn full() -> Delivery {
         leftovers: vec![job_id()],
         seen: Seen {
             dispatched_at: Some(AT),
+            held_since: Some(AT),
             ..Seen::default()
         },
         told: Some(Told {

@@ -190,7 +190,7 @@ pub(super) fn job(origin: Origin, phase: JobPhase) -> Job {
             require_plan_approval: Some(true),
             automation: Automation::AutomationModeUnspecified,
         },
-        told_at: Some(AT),
+        message_sent: Some(2),
         message_refused: Some(2),
         approval_refused: Some(approval_refused()),
         order_log: vec![OrderRecord {
@@ -282,7 +282,7 @@ fn announcement(who: Answerer) -> Announcement {
             },
             SentAnswer {
                 at: AT,
-                reply: Reply::Approval,
+                reply: Reply::Approval { plan: plan().id },
             },
         ],
     }
@@ -310,7 +310,7 @@ fn full(who: Answerer) -> Watch {
             stuck_announcements: 2,
             stuck_sent: vec![SentAnswer {
                 at: AT,
-                reply: Reply::Approval,
+                reply: Reply::Approval { plan: plan().id },
             }],
             resumed_at: Some(AT),
             nudged: Some(Nudged {

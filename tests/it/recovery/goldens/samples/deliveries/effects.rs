@@ -101,7 +101,7 @@ pub(super) fn seen() -> impl Iterator<Item = Seen> {
             attempt: 2,
             work,
             pull: Some(pull_ref()),
-            told_at: Some(AT),
+            message_sent: Some(2),
             message_refused: Some(2),
             approval_refused: Some(approval_refused()),
             approved_elsewhere: true,

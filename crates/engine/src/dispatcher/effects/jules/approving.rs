@@ -1,0 +1,71 @@
+//! Approves the plan of a session. Jules's call names no plan, so the session is read before each call.
+
+use domain::failure::{Failure, FailureClass};
+use domain::ids::{PlanId, SessionId};
+use domain::job;
+use domain::policy::Source;
+
+use super::{EffectOutcome, UNWATCHED};
+use crate::backend::Error;
+use crate::dispatcher::Dispatcher;
+
+impl Dispatcher {
+    /// Why a plan is not approved any more, as far as the stored job shows.
+    pub(super) async fn not_approved(
+        &self,
+        session: &SessionId,
+        plan: &PlanId,
+    ) -> Result<Option<String>, Error> {
+        let watch = self.watching(session).await?;
+        Ok(match watch {
+            None => Some(UNWATCHED.to_owned()),
+            Some(watch) if job::is_plan_replaced(&watch, plan) => {
+                Some("another plan waits by now".to_owned())
+            }
+            Some(_) => None,
+        })
+    }
+
+    /// Approves the plan of an order, or of the policy. The stored job may be as old as the last reading of the log, and an approval may
+    /// have waited for its retry, so the session is read first; without that reading nothing is approved.
+    ///
+    /// One window remains, since the call names no plan: Jules takes it for a plan that it writes after that reading, or that its log did
+    /// not show yet. An approval that was given before its plan had an id is compared with nothing.
+    pub(super) async fn approve(
+        &self,
+        session: &SessionId,
+        plan: &PlanId,
+        source: &Source,
+    ) -> Result<EffectOutcome, Error> {
+        let watch = self.watching(session).await?;
+        if watch.is_some_and(|watch| job::is_worked_on(&watch, plan)) {
+            // Nothing waits for it any more: it was approved after the fact.
+            return Ok(EffectOutcome::Done);
+        }
+        let account = self.account_of(session, source).await?;
+        let mut failed = Box::pin(self.read_first(session, source)).await?;
+        if failed.is_none() {
+            if let Some(reason) = self.not_approved(session, plan).await? {
+                let obsolete = Failure::new(FailureClass::Conflict, reason);
+                return Ok(EffectOutcome::Failed(obsolete));
+            }
+            failed = self.writers.sessions.approve(&account, session).await.err();
+        }
+        Ok(match failed {
+            None => EffectOutcome::Done,
+            Some(failure) => EffectOutcome::Failed(self.of_its_key(&account, failure).await?),
+        })
+    }
+
+    /// Reads a session and stores what it shows; returns what prevented that.
+    async fn read_first(
+        &self,
+        session: &SessionId,
+        source: &Source,
+    ) -> Result<Option<Failure>, Error> {
+        match self.job_with(session).await? {
+            Some(found) => self.read_now(&found, source).await,
+            None => Ok(None),
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::history;
-use super::lateness::{held_since, in_time, is_stale};
+use super::lateness::{in_time, is_stale};
 use super::legal;
 use super::moves::Moving;
 use super::refs;
@@ -31,7 +31,10 @@ pub(super) fn see(moving: &mut Moving<'_>, input: &DeliveryInput) {
         DeliveryInput::Review(sight) => reviewer(moving, sight),
         DeliveryInput::Dispatched(at) => moving.delivery.seen.dispatched_at = Some(*at),
         DeliveryInput::StartHeld(is_held) => {
-            let since = held_since(&moving.delivery).unwrap_or(moving.now);
+            // What held an earlier start is kept only while this phase goes on.
+            let begun = history::deploying_since(&moving.delivery);
+            let held = moving.delivery.seen.held_since.filter(|at| *at >= begun);
+            let since = held.unwrap_or(moving.now);
             moving.delivery.seen.held_since = is_held.then_some(since);
         }
         DeliveryInput::Command(_) | DeliveryInput::Provider(..) | DeliveryInput::Parts(_) => {}

@@ -24,12 +24,17 @@ pub enum ConflictLabel<'s> {
 /// What a weave does with the labels of conflicts, by the sprint after it: those that it puts on come first.
 pub fn conflict_labels(sprint: &Sprint, weave: u32) -> Vec<ConflictLabel<'_>> {
     let (mut labels, mut off) = (Vec::new(), Vec::new());
+    let is_aborted = matches!(sprint.state, SprintState::Aborted { .. });
     for member in &sprint.members {
         let Some(refusal) = &member.refusal else {
             continue;
         };
         let refused = refusal.weave;
         if refused == weave {
+            // An abort takes the label off.
+            if is_aborted {
+                continue;
+            }
             labels.extend(member.number().map(|pull| ConflictLabel::On { pull }));
         } else if member.is_in() {
             off.extend(refused_jobs(member).map(|job| ConflictLabel::Off { job, refused }));

@@ -251,9 +251,11 @@ fn what_is_pushed_by_a_weave_after_an_abort_counts_once_it_is_merged() {
     ];
     play(&mut sprint, &[seen(&works)]);
     let aborted = abort(&sprint, "kim", at(9)).unwrap();
-    let report = |weave, verdicts| match woven(weave, verdicts) {
-        SprintInput::Woven(report) => report,
-        other => panic!("{other:?}"),
+    let report = |weave, verdicts| {
+        let SprintInput::Woven(report) = woven(weave, verdicts) else {
+            unreachable!("it is a report");
+        };
+        report
     };
     let clash = |head| is_out(head, 101);
     let pushed = report(

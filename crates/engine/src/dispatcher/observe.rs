@@ -147,18 +147,27 @@ impl Dispatcher {
         };
         let not_now =
             |reason: &str| Some(Failure::new(FailureClass::Unavailable, reason).never_sent());
-        let reading = tokio::time::timeout(READ_WITHIN, self.sight(&found.value, watch)).await;
-        Ok(match reading {
-            Err(_) => not_now("the session could not be read in time before it"),
-            Ok(Err(failure)) => Some(failure.never_sent()),
-            Ok(Ok(Observation::Seen(seen))) if seen.activities.is_none() => {
-                not_now("the log of the session could not be read before it")
-            }
-            Ok(Ok(sight)) if !self.save_sight(found, &sight, source).await? => {
-                not_now("the job changed while its session was read before it")
-            }
-            Ok(Ok(_)) => None,
-        })
+        let reading = self.whole_sight(&found.value, watch);
+        let sight = match tokio::time::timeout(READ_WITHIN, reading).await {
+            Err(_) => return Ok(not_now("the session could not be read in time before it")),
+            Ok(Err(failure)) => return Ok(Some(unread(failure))),
+            Ok(Ok(sight)) => sight,
+        };
+        if self.save_sight(found, &sight, source).await? {
+            return Ok(None);
+        }
+        Ok(not_now(
+            "the job changed while its session was read before it",
+        ))
+    }
+
+    /// A session with its log; unlike [`Self::sight`], a session or a log that is not there is a failure.
+    async fn whole_sight(&self, job: &job::Job, watch: &Watch) -> Result<Observation, Failure> {
+        let sessions = &self.readers.sessions;
+        let view = sessions.get(&job.account, &watch.session).await?;
+        let log = sessions.activities(&job.account, &watch.session, watch.log.through);
+        let activities = Some(log.await?);
+        Ok(Observation::Seen(Box::new(Snapshot { view, activities })))
     }
 
     async fn sight(&self, job: &job::Job, watch: &Watch) -> Result<Observation, Failure> {
@@ -196,4 +205,15 @@ impl Dispatcher {
         Box::pin(self.backend.nudge_after(&over)).await?;
         Ok(true)
     }
+}
+
+/// The failure of an action before which its session could not be read. A refused reading is no refusal of the action, so it counts as an
+/// answer that could not be read.
+fn unread(failure: Failure) -> Failure {
+    let says_when = failure.class.may_pass() || failure.class == FailureClass::NotFound;
+    let class = match says_when {
+        true => failure.class,
+        false => FailureClass::Garbled,
+    };
+    Failure { class, ..failure }.never_sent()
 }

@@ -83,9 +83,11 @@ impl GitHubWorld {
     /// The number of the repository whose git holds a commit: this one, if it does, and else the one that it was forked from.
     fn home_for(&self, repo: &str, sha: &str) -> Option<u64> {
         let homes = self.homes_of(sha)?;
-        let own = self.repo(repo).ok().map(|found| found.id);
-        let own = own.filter(|id| homes.contains(id));
-        own.or_else(|| homes.first().copied())
+        let found = self.repo(repo).ok()?;
+        let parent = found.fork_of.as_ref().and_then(|of| self.repo(of).ok());
+        let mut near = [Some(found), parent].into_iter().flatten();
+        let near = near.find(|it| homes.contains(&it.id)).map(|it| it.id);
+        near.or_else(|| homes.first().copied())
     }
 
     /// Whether the git of a repository holds a commit.
@@ -97,8 +99,7 @@ impl GitHubWorld {
     /// A git that holds both commits.
     pub(crate) fn contents_of(&self, one: &str, other: &str) -> Option<&Contents> {
         let mut both = self.homes_of(one)?.intersection(self.homes_of(other)?);
-        let repo = self.repo_by_id(*both.next()?).ok()?;
-        repo.contents.as_ref()
+        both.find_map(|home| self.repo_by_id(*home).ok()?.contents.as_ref())
     }
 
     /// The git of a repository; one without files has none.

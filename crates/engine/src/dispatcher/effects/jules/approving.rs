@@ -2,7 +2,7 @@
 
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{PlanId, SessionId};
-use domain::job;
+use domain::job::{self, Watch};
 use domain::policy::Source;
 
 use super::{EffectOutcome, UNWATCHED};
@@ -17,13 +17,7 @@ impl Dispatcher {
         plan: &PlanId,
     ) -> Result<Option<String>, Error> {
         let watch = self.watching(session).await?;
-        Ok(match watch {
-            None => Some(UNWATCHED.to_owned()),
-            Some(watch) if job::is_plan_replaced(&watch, plan) => {
-                Some("another plan waits by now".to_owned())
-            }
-            Some(_) => None,
-        })
+        Ok(obsolete(watch.as_ref(), plan).map(str::to_owned))
     }
 
     /// Approves the plan of an order, or of the policy. The stored job may be as old as the last reading of the log, and an approval may
@@ -37,17 +31,17 @@ impl Dispatcher {
         plan: &PlanId,
         source: &Source,
     ) -> Result<EffectOutcome, Error> {
-        let watch = self.watching(session).await?;
-        if watch.is_some_and(|watch| job::is_worked_on(&watch, plan)) {
-            // Nothing waits for it any more: it was approved after the fact.
-            return Ok(EffectOutcome::Done);
-        }
         let account = self.account_of(session, source).await?;
         let mut failed = Box::pin(self.read_first(session, source)).await?;
         if failed.is_none() {
-            if let Some(reason) = self.not_approved(session, plan).await? {
+            let watch = self.watching(session).await?;
+            if let Some(reason) = obsolete(watch.as_ref(), plan) {
                 let obsolete = Failure::new(FailureClass::Conflict, reason);
                 return Ok(EffectOutcome::Failed(obsolete));
+            }
+            if watch.is_some_and(|watch| job::is_worked_on(&watch, plan)) {
+                // Nothing waits for it any more: it was approved after the fact.
+                return Ok(EffectOutcome::Done);
             }
             failed = self.writers.sessions.approve(&account, session).await.err();
         }
@@ -67,5 +61,12 @@ impl Dispatcher {
             Some(found) => self.read_now(&found, source).await,
             None => Ok(None),
         }
+    }
+}
+
+fn obsolete(watch: Option<&Watch>, plan: &PlanId) -> Option<&'static str> {
+    match watch {
+        None => Some(UNWATCHED),
+        Some(watch) => job::is_plan_replaced(watch, plan).then_some("another plan waits by now"),
     }
 }

@@ -41,12 +41,7 @@ async fn all_pages_are_read() {
         ),
         _ => green(asked),
     };
-    let facts = Server::start(script)
-        .await
-        .reader()
-        .facts(&pull(), common(), now())
-        .await
-        .unwrap();
+    let facts = Server::start(script).await.facts().await.unwrap();
     let names: Vec<&str> = facts
         .checks
         .known()
@@ -71,12 +66,7 @@ async fn a_next_page_elsewhere_gets_no_call() {
             ),
             _ => green(asked),
         };
-        let facts = Server::start(script)
-            .await
-            .reader()
-            .facts(&pull(), common(), now())
-            .await
-            .unwrap();
+        let facts = Server::start(script).await.facts().await.unwrap();
         assert!(
             matches!(facts.reviews, domain::facts::Fact::Unknown { why } if why.contains("another host"))
         );

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::response::Response;
-use domain::facts::ReadDepth;
+use domain::facts::{PullFacts, ReadDepth};
+use domain::failure::Failure;
 use domain::ids::PullRef;
-use engine::ports::{Clock, Reading, SecretName, Secrets, SecretsError, Share};
+use engine::ports::{Clock, PullsRead, Reading, SecretName, Secrets, SecretsError, Share};
 use github::{Client, Reader, Settings, Writer};
 use jiff::{SignedDuration, Timestamp};
 use secrecy::SecretString;
@@ -146,6 +147,11 @@ impl Server {
 
     pub(crate) fn reader(&self) -> Reader {
         Reader::new(self.client())
+    }
+
+    /// Everything about the pull request.
+    pub(crate) async fn facts(&self) -> Result<PullFacts, Failure> {
+        self.reader().facts(&pull(), common(), now()).await
     }
 
     pub(crate) fn writer(&self) -> Writer {

@@ -7,7 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::response::Response;
 use domain::facts::{PullFacts, ReadDepth};
-use domain::failure::Failure;
+use domain::failure::{CallEffect, Failure, FailureClass};
 use domain::ids::PullRef;
 use engine::ports::{Clock, PullsRead, Reading, SecretName, Secrets, SecretsError, Share};
 use github::{Client, Reader, Settings, Writer};
@@ -291,6 +291,13 @@ pub(crate) fn kept() -> Reading {
         share: Share::Kept,
         ..common()
     }
+}
+
+/// Checks what a failure says of itself.
+#[track_caller]
+pub(crate) fn failed(failure: &Failure, class: FailureClass, happened: CallEffect) {
+    let said = (failure.class, failure.happened);
+    assert_eq!(said, (class, happened), "{failure}");
 }
 
 /// The time given to readings.

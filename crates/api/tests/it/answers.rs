@@ -213,10 +213,7 @@ async fn an_effect_of_unknown_outcome_is_for_later_at_once() {
                     state,
                     ..found.value
                 };
-                let mut unit = world.backend.unit();
-                let key = keys::effect(&pk, &effect.id);
-                unit.put(key, &effect, Some(found.version), Default::default());
-                return world.backend.commit(unit).await.unwrap();
+                return world.put(keys::effect(&pk, &effect.id), &effect).await;
             }
         }
     };

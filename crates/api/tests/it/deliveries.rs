@@ -9,9 +9,8 @@ use domain::job::{Attention, JobPhase, Watch};
 use domain::policy::Source;
 use domain::session::{Plan, PlanStep, SessionState};
 use domain::token::{Rights, Scope};
-use engine::backend::IndexEntry;
 use engine::keys;
-use engine::ports::{Clock, Expect, IssueFacts};
+use engine::ports::{Clock, IssueFacts};
 use engine::readings::ReadIssue;
 use engine::work::Work;
 use jiff::SignedDuration;
@@ -579,10 +578,7 @@ async fn reads(world: &World, read: ReadIssue) {
 /// Keeps what was read of issue 12.
 async fn keep_issue(world: &World, read: ReadIssue) {
     let issue: IssueRef = "acme/shop#12".parse().unwrap();
-    let mut unit = world.backend.unit();
-    let key = keys::issue_read(&issue);
-    unit.put_if(key, &read, Expect::Any, IndexEntry::default());
-    world.backend.commit(unit).await.unwrap();
+    world.put(keys::issue_read(&issue), &read).await;
 }
 
 /// Issue 12.

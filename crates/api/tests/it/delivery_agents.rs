@@ -40,9 +40,7 @@ async fn asks_for_a_plan(world: &World, delivery: &str) {
         list: keys::listed(keys::inbox(&zai), format!("{}:{id}", now.as_nanosecond())),
         ..IndexEntry::default()
     };
-    let mut unit = world.backend.unit();
-    unit.put(keys::wake(&zai, &id), &wake, None, place);
-    world.backend.commit(unit).await.unwrap();
+    world.put_at(keys::wake(&zai, &id), &wake, place).await;
 }
 
 /// What a tool answers for programs.

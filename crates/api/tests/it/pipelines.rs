@@ -78,9 +78,7 @@ async fn play(world: &World, id: &str, input: PipelineInput) -> Pipeline {
     let id: PipelineId = id.parse().unwrap();
     let found = world.backend.must::<Pipeline>(&id).await.unwrap();
     let next = apply(&found.value, &input, world.clock.now());
-    let mut unit = world.backend.unit();
-    unit.save_at(&id, &next, Some(found.version), None);
-    world.backend.commit(unit).await.unwrap();
+    world.save(&id, &next).await;
     next
 }
 
@@ -115,10 +113,7 @@ async fn requirement(world: &World, state: RequirementState) {
     };
     let new = Requirement::found(&repo(), found, state, world.clock.now());
     let key = (repo(), new.reference.id.clone());
-    let before = world.backend.store.get::<Requirement>(&key).await.unwrap();
-    let mut unit = world.backend.unit();
-    unit.save_at(&key, &new, before.map(|it| it.version), None);
-    world.backend.commit(unit).await.unwrap();
+    world.save(&key, &new).await;
 }
 
 #[tokio::test]
@@ -477,7 +472,7 @@ async fn a_requirement_is_started_once_and_shows_its_delivery() {
     assert_eq!(shown["delivery"]["phase"], delivery.phase.word());
     assert_eq!(shown["reason"], Value::Null);
     delivery.phase = delivery::Phase::Review;
-    save(&world, &delivery).await;
+    world.save(&delivery.id, &delivery).await;
     assert_eq!(world.get(REQUIREMENT).await.ok(200)["state"], "in_review");
     // It fails: the requirement waits with it, and takes no start.
     (delivery.phase, delivery.run_status) = (delivery::Phase::Implement, RunStatus::Failed);
@@ -485,7 +480,7 @@ async fn a_requirement_is_started_once_and_shows_its_delivery() {
         code: Fault::PullClosed,
         text: "it was closed".to_owned(),
     });
-    save(&world, &delivery).await;
+    world.save(&delivery.id, &delivery).await;
     let stopped = world.get(REQUIREMENT).await.ok(200);
     assert_eq!(stopped["state"], "implementing");
     let why = format!(
@@ -493,14 +488,6 @@ async fn a_requirement_is_started_once_and_shows_its_delivery() {
     );
     assert_eq!(stopped["reason"], why);
     assert_eq!(world.post(&begin, &json!({})).await.code(409), "taken");
-}
-
-/// Saves a delivery as the dispatcher left it.
-async fn save(world: &World, delivery: &Delivery) {
-    let found = world.backend.must::<Delivery>(&delivery.id).await.unwrap();
-    let mut unit = world.backend.unit();
-    unit.save(&delivery.id, delivery, Some(found.version));
-    world.backend.commit(unit).await.unwrap();
 }
 
 #[tokio::test]
@@ -548,9 +535,7 @@ async fn fail(world: &World) {
     };
     let next = found.value.delivered(&outcome, world.clock.now());
     assert_eq!(next.state.word(), "failed");
-    let mut unit = world.backend.unit();
-    unit.save_at(&key, &next, Some(found.version), None);
-    world.backend.commit(unit).await.unwrap();
+    world.save(&key, &next).await;
 }
 
 #[tokio::test]
@@ -650,7 +635,6 @@ async fn the_list_of_runs_says_when_the_next_one_begins_by_itself() {
         "clock": "gaffer", "is_read": false, "cron": [], "timezone": "UTC", "next_look": now,
     });
     assert_eq!(unread, bare);
-    let before = world.backend.store.get::<Schedule>(&repo()).await.unwrap();
     let settings = ScheduleSettings {
         cron: vec!["0 20 * * *".to_owned()],
         timezone: Some("Europe/Berlin".to_owned()),
@@ -676,9 +660,7 @@ async fn the_list_of_runs_says_when_the_next_one_begins_by_itself() {
         }),
         due: None,
     };
-    let mut unit = world.backend.unit();
-    unit.save(&repo(), &known, before.map(|it| it.version));
-    world.backend.commit(unit).await.unwrap();
+    world.save(&repo(), &known).await;
     let shown = world.get(list).await;
     let shown = &shown.ok(200)["schedule"];
     assert!(!shown.to_string().contains(&secret), "{shown}");

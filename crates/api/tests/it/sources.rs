@@ -8,7 +8,6 @@ use domain::intake::{Intake, IntakeReading};
 use domain::policy::Source;
 use domain::token::{Rights, Scope};
 use domain::webhook_activity::WebhookActivity;
-use engine::backend::IndexEntry;
 use engine::keys;
 use engine::ports::Clock;
 use engine::work::Work;
@@ -48,10 +47,7 @@ async fn labelled() -> World {
 
 async fn save(world: &World, next: impl Fn(&Intake) -> Intake) {
     let found = world.backend.store.get_or_initial::<Intake>(&repo()).await;
-    let found = found.unwrap();
-    let mut unit = world.backend.unit();
-    unit.save(&repo(), &next(&found.value), Some(found.version));
-    world.backend.commit(unit).await.unwrap();
+    world.save(&repo(), &next(&found.unwrap().value)).await;
 }
 
 /// A reading of all issues with a label, without webhooks.
@@ -337,11 +333,9 @@ async fn workers_tell_their_last_result_or_their_last_error() {
     save(&world, |it| it.skipped(now)).await;
     assert_eq!(worker().await["interval_seconds"], 600);
     // With webhooks, a reading that failed is tried again as soon as ever.
-    let mut unit = world.backend.unit();
     let heard = WebhookActivity { webhook_at: now };
     let key = keys::webhook_activity(&repo());
-    unit.put(key, &heard, None, IndexEntry::default());
-    world.backend.commit(unit).await.unwrap();
+    world.put(key, &heard).await;
     let with_webhooks = IntakeReading {
         has_webhooks: true,
         ..reading(&label, 0, 0)

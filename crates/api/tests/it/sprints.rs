@@ -10,9 +10,8 @@ use domain::sprint::{
     WeaveVerdict, Work, Woven, apply,
 };
 use domain::token::{Rights, Scope};
-use engine::backend::IndexEntry;
 use engine::keys;
-use engine::ports::{Clock, Expect};
+use engine::ports::Clock;
 use engine::readings::ReadPersonas;
 use engine::work::Work as Message;
 use jiff::SignedDuration;
@@ -64,26 +63,19 @@ async fn read_of(
         taken,
         failure: failure.map(str::to_owned),
     };
-    let key = keys::personas_read(&repo());
-    let before = world.backend.store.records().get(&key).await;
-    let before = before.unwrap().map(|found| found.version);
-    let mut unit = world.backend.unit();
-    unit.put(key, &read, before, IndexEntry::default());
-    world.backend.commit(unit).await.unwrap();
+    world.put(keys::personas_read(&repo()), &read).await;
 }
 
 /// Plays the dispatcher: saves the sprint after an input, with the report if it is one.
 async fn play(world: &World, input: SprintInput) -> Sprint {
     let found = world.backend.must_sprint(&repo(), None).await.unwrap();
     let next = apply(&found.value, &input, world.clock.now());
-    let mut unit = world.backend.unit();
     if let SprintInput::Woven(report) = &input {
         let key = keys::sprint_weave(&next.repo, next.number, report.weave);
-        unit.put(key, report.as_ref(), None, IndexEntry::default());
+        world.put(key, report.as_ref()).await;
     }
     let id = (next.repo.clone(), next.number);
-    unit.save_at(&id, &next, Some(found.version), None);
-    world.backend.commit(unit).await.unwrap();
+    world.save(&id, &next).await;
     next
 }
 
@@ -206,14 +198,7 @@ async fn a_plan_counts_no_slot_of_a_job_that_is_over() {
     world.change(&at_work, begin).await;
     let mut slots = Slots::free("default".parse().unwrap());
     slots.taken = [over, at_work].map(|id| (id, now)).into();
-    let mut unit = world.backend.unit();
-    unit.put_if(
-        keys::slots(&slots.account),
-        &slots,
-        Expect::Any,
-        IndexEntry::default(),
-    );
-    world.backend.commit(unit).await.unwrap();
+    world.put(keys::slots(&slots.account), &slots).await;
     let plan = world.post(SPRINTS, &json!({ "dry_run": true })).await;
     let plan = plan.ok(200);
     let told = (&plan["begin_now"], &plan["wait_for_slots"]);

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::{Method, Request};
-use domain::delivery::{self, Delivery, Failed, Fault, RunStatus};
+use domain::delivery::{self, Failed, Fault, RunStatus};
 use domain::ids::{DeliveryId, JobId, PipelineId, RepoName, StreamName};
 use domain::job::JobPhase;
 use domain::pipeline::{

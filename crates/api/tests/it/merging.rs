@@ -18,7 +18,6 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::mcp::call_of;
-use crate::sources::change;
 use crate::world::{Answer, SESSION, SHA, World, shop_pull};
 
 fn sha() -> CommitSha {
@@ -156,7 +155,7 @@ async fn what_ends_a_pause_is_advised_once_and_is_what_is_paused() {
         let resumes = words.filter(|word| word.starts_with("resume"));
         resumes.collect::<Vec<_>>()
     };
-    change(&world, |source| source.paused = true).await;
+    world.change_source(|source| source.paused = true).await;
     assert_eq!(advised().await, ["resume_source"]);
     let switches = engine::settings::Switches {
         paused_since: Some(world.clock.now()),
@@ -249,7 +248,7 @@ async fn an_order_that_only_a_pause_holds_up_is_taken_and_says_so() {
     ] {
         let world = World::new().await;
         let id = in_review(&world).await;
-        change(&world, |source| source.paused = true).await;
+        world.change_source(|source| source.paused = true).await;
         let reasons = [Some(Reason::Paused), besides].into_iter().flatten();
         let judgement = Judgement::Refuse {
             reasons: reasons.collect(),
@@ -273,7 +272,7 @@ async fn an_order_that_only_a_pause_holds_up_is_taken_and_says_so() {
 async fn an_order_that_is_not_read_yet_names_the_pause_too() {
     let world = World::new().await;
     let id = in_review(&world).await;
-    change(&world, |source| source.paused = true).await;
+    world.change_source(|source| source.paused = true).await;
     let later = world.post(&format!("/jobs/{id}/merge"), &json!({})).await;
     let reasons = &later.ok(202)["reasons"];
     assert_eq!(reasons[0]["code"], "source_paused");

@@ -1,7 +1,6 @@
 //! Pipelines and requirements over HTTP: switched on, begun, shown, explained, called off and refused.
 
-use axum::body::Body;
-use axum::http::{Method, Request};
+use axum::http::Method;
 use domain::delivery::{self, Failed, Fault, RunStatus};
 use domain::ids::{DeliveryId, JobId, PipelineId, RepoName, StreamName};
 use domain::job::JobPhase;
@@ -10,16 +9,15 @@ use domain::pipeline::{
     RequirementState, StepPlan, apply,
 };
 use domain::schedule::{BegunRun, LeftOut, Schedule, ScheduleError, ScheduleSettings};
-use domain::token::{Rights, Scope};
+use domain::token::Scope;
 use engine::deliveries::DeliveryOrder;
 use engine::ports::Clock;
 use engine::work::Work;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use crate::deliveries::has_agent;
 use crate::metrics::add_account;
-use crate::world::{Answer, World, send};
+use crate::world::{Answer, World};
 
 const RUNS: &str = "/api/pipelines";
 
@@ -45,25 +43,13 @@ async fn patch(world: &World, path: &str, changes: &Value) -> Answer {
     world.call(Method::PATCH, path, (&[], &body)).await
 }
 
-/// The text of a token of an agent.
-async fn agent_token(world: &World) -> String {
-    let (name, agent) = ("ci".parse().unwrap(), "zai".parse().unwrap());
-    let rights = Rights::new(Scope::Write, Some(&agent));
-    let made = world.backend.create_token(&name, rights, None, [7; 32]);
-    made.await.unwrap().1
-}
-
 async fn as_caller(
     world: &World,
     (method, path): (Method, &str),
     (token, body): (&str, &Value),
 ) -> Answer {
-    let request = Request::builder()
-        .method(method)
-        .uri(path)
-        .header("authorization", format!("Bearer {token}"))
-        .body(Body::from(body.to_string()));
-    send(&world.router, request.unwrap()).await
+    let body = body.to_string();
+    world.call_as(token, (method, path), (&[], &body)).await
 }
 
 async fn start(world: &World) -> String {
@@ -194,7 +180,7 @@ async fn a_pipeline_is_switched_on_changed_and_off_and_only_by_people() {
     assert_eq!(changed["pipeline"]["worker"], "agents");
     assert_eq!(changed["pipeline"]["exchange"], "auto");
     let off = json!({ "pipeline": null });
-    let token = agent_token(&world).await;
+    let token = world.agent_token(Scope::Write).await;
     let refused = as_caller(&world, (Method::PATCH, SOURCE), (&token, &off)).await;
     assert_eq!(refused.code(403), "people_only");
     patch(&world, SOURCE, &off).await.ok(200);
@@ -248,8 +234,8 @@ async fn a_run_is_begun_once_listed_shown_and_called_off() {
     ];
     assert_eq!(names, all);
     // The agent of the source may call it off, and begin another one.
-    let token = agent_token(&world).await;
-    has_agent(&world, "acme/shop").await;
+    let token = world.agent_token(Scope::Write).await;
+    world.has_agent().await;
     let at = format!("{RUNS}/{id}/cancel");
     let off = as_caller(&world, (Method::POST, &at), (&token, &json!({}))).await;
     let off = off.ok(200);
@@ -542,8 +528,8 @@ async fn fail(world: &World) {
 async fn where_people_decide_an_agent_has_no_requirement_implemented_or_removed() {
     let world = world().await;
     requirement(&world, RequirementState::Ready).await;
-    let token = agent_token(&world).await;
-    has_agent(&world, "acme/shop").await;
+    let token = world.agent_token(Scope::Write).await;
+    world.has_agent().await;
     let path = ".jules/exchange/requirements/search.yml";
     let layer = json!({ "repo": "acme/shop", "layer": "implementer", "requirement": path });
     let begin = format!("{REQUIREMENT}/start");

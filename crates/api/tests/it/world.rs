@@ -13,6 +13,7 @@ use domain::ids::{JobId, PullRef, RepoName, SessionId};
 use domain::job::{self, Job, JobPhase, Watch};
 use domain::policy::{Source, Timing};
 use domain::session::{SessionState, SessionView};
+use domain::token::{Rights, Scope};
 use engine::backend::{Backend, IndexEntry};
 use engine::jobs::{Order, job_list};
 use engine::keys;
@@ -207,15 +208,54 @@ impl World {
         path: &str,
         (headers, body): (&[(&str, &str)], &str),
     ) -> Answer {
+        self.call_as(TOKEN, (method, path), (headers, body)).await
+    }
+
+    /// The same with another token.
+    pub(crate) async fn call_as(
+        &self,
+        token: &str,
+        (method, path): (Method, &str),
+        (headers, body): (&[(&str, &str)], &str),
+    ) -> Answer {
         let mut request = Request::builder()
             .method(method)
             .uri(path)
-            .header("authorization", format!("Bearer {TOKEN}"));
+            .header("authorization", format!("Bearer {token}"));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let request = request.body(Body::from(body.to_owned())).unwrap();
         send(&self.router, request).await
+    }
+
+    /// The text of a new token.
+    pub(crate) async fn token(&self, name: &str, rights: Rights) -> String {
+        let name = name.parse().unwrap();
+        let made = self.backend.create_token(&name, rights, None, [7; 32]);
+        made.await.unwrap().1
+    }
+
+    /// The same of the agent `zai`.
+    pub(crate) async fn agent_token(&self, scope: Scope) -> String {
+        let zai = "zai".parse().unwrap();
+        self.token("ci", Rights::new(scope, Some(&zai))).await
+    }
+
+    /// Changes the source `acme/shop`.
+    pub(crate) async fn change_source(&self, edit: impl FnOnce(&mut Source)) {
+        let repo = "acme/shop".parse().unwrap();
+        let found = self.backend.store.source(&repo).await.unwrap().unwrap();
+        let mut source = found.value.clone();
+        edit(&mut source);
+        let saved = self.backend.save_source(Some(&found), &source).await;
+        saved.unwrap();
+    }
+
+    /// Makes `zai` the agent of `acme/shop`.
+    pub(crate) async fn has_agent(&self) {
+        let zai = "zai".parse().unwrap();
+        self.change_source(|source| source.agent = Some(zai)).await;
     }
 
     /// A new job, as the engine makes it.

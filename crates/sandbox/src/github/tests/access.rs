@@ -279,7 +279,7 @@ async fn drafts_are_marked_ready_through_graphql_only_with_permission() {
         ..super::stand::new_pull("a", "a.rs")
     };
     let n = stand.github.open_pull(stand.now(), REPO, draft());
-    let id = stand.repo(&format!("/pulls/{n}")).await.body["node_id"].clone();
+    let id = stand.shown(n).await["node_id"].clone();
     let query = "mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }";
     let body = json!({ "query": query, "variables": { "id": id } });
 

@@ -38,7 +38,7 @@ async fn a_merge_happens_once_and_moves_the_base() {
     let counters = stand.counters.counters();
     assert_eq!((counters.merges, counters.merge_calls), (1, 2));
 
-    let shown = stand.repo(&format!("/pulls/{n}")).await.body;
+    let shown = stand.shown(n).await;
     assert_eq!(shown["merged"], true);
     assert_eq!(shown["state"], "closed");
     assert_eq!(shown["merge_commit_sha"], sha);
@@ -87,10 +87,7 @@ async fn drafts_closed_ones_and_methods_not_allowed_are_refused() {
             ..new_pull("a", "a.rs")
         },
     );
-    assert_eq!(
-        stand.repo(&format!("/pulls/{n}")).await.body["mergeable_state"],
-        "draft"
-    );
+    assert_eq!(stand.shown(n).await["mergeable_state"], "draft");
     let draft = stand.merge(n).await;
     draft.says(405, "Pull Request is still a draft");
 
@@ -124,16 +121,10 @@ async fn required_checks_block_until_they_have_passed() {
         "{}",
         blocked.message()
     );
-    assert_eq!(
-        stand.repo(&format!("/pulls/{n}")).await.body["mergeable_state"],
-        "blocked"
-    );
+    assert_eq!(stand.shown(n).await["mergeable_state"], "blocked");
 
     stand.pass(2);
-    assert_eq!(
-        stand.repo(&format!("/pulls/{n}")).await.body["mergeable_state"],
-        "clean"
-    );
+    assert_eq!(stand.shown(n).await["mergeable_state"], "clean");
     assert_eq!(stand.merge(n).await.status, 200);
 }
 
@@ -169,10 +160,7 @@ async fn a_failed_check_that_nobody_requires_makes_the_state_unstable_only() {
     stand
         .github
         .set_check(stand.now(), REPO, (&stand.head(n), "extra"), failed);
-    assert_eq!(
-        stand.repo(&format!("/pulls/{n}")).await.body["mergeable_state"],
-        "unstable"
-    );
+    assert_eq!(stand.shown(n).await["mergeable_state"], "unstable");
     assert_eq!(stand.merge(n).await.status, 200);
 }
 
@@ -224,7 +212,7 @@ async fn overlapping_files_conflict_after_the_other_side_is_merged() {
     );
     assert_eq!(stand.merge(one).await.status, 200);
 
-    let shown = stand.repo(&format!("/pulls/{other}")).await.body;
+    let shown = stand.shown(other).await;
     assert_eq!(
         (&shown["mergeable"], &shown["mergeable_state"]),
         (&json!(false), &json!("dirty"))
@@ -260,15 +248,9 @@ async fn a_declared_conflict_lasts_until_the_head_moves() {
     let stand = Stand::start().await;
     let n = stand.open("a", "a.rs");
     stand.github.set_conflict(stand.now(), REPO, n, true);
-    assert_eq!(
-        stand.repo(&format!("/pulls/{n}")).await.body["mergeable"],
-        false
-    );
+    assert_eq!(stand.shown(n).await["mergeable"], false);
     stand.github.push(stand.now(), REPO, "a", "resolve", "ada");
-    assert_eq!(
-        stand.repo(&format!("/pulls/{n}")).await.body["mergeable"],
-        true
-    );
+    assert_eq!(stand.shown(n).await["mergeable"], true);
 }
 
 #[tokio::test]
@@ -281,10 +263,7 @@ async fn strict_rules_demand_the_base_and_updating_brings_it() {
     let (one, other) = (stand.open("a", "a.rs"), stand.open("b", "b.rs"));
     stand.pass(2);
     assert_eq!(stand.merge(one).await.status, 200);
-    assert_eq!(
-        stand.repo(&format!("/pulls/{other}")).await.body["mergeable_state"],
-        "behind"
-    );
+    assert_eq!(stand.shown(other).await["mergeable_state"], "behind");
     stand.refuses(other, "out of date").await;
 
     let (path, head) = (format!("/pulls/{other}/update-branch"), stand.head(other));

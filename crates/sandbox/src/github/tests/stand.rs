@@ -245,6 +245,11 @@ impl Stand {
             .await
     }
 
+    /// The pull request as GitHub shows it.
+    pub(crate) async fn shown(&self, number: u64) -> Value {
+        self.repo(&format!("/pulls/{number}")).await.body
+    }
+
     /// Checks that a merge is refused with these words.
     pub(crate) async fn refuses(&self, number: u64, words: &str) {
         let got = self.merge(number).await;

@@ -24,7 +24,6 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::pages::{Browser, hidden, refused_with};
-use crate::sources::change;
 use crate::world::{SetClock, TOKEN, World, send};
 
 #[tokio::test(start_paused = true)]
@@ -57,7 +56,7 @@ async fn an_order_that_a_pause_holds_up_says_so() {
     let said = json!({"message": "Go on."});
     let later = world.post(&path, &said).await.ok(202);
     assert_eq!(later.get("reasons"), None);
-    change(&world, |source| source.paused = true).await;
+    world.change_source(|source| source.paused = true).await;
     let later = world.post(&path, &said).await.ok(202);
     let paused = json!([{"code": "source_paused", "sentence": "Source acme/shop is paused."}]);
     assert_eq!(later["reasons"], paused);
@@ -213,10 +212,7 @@ async fn an_effect_of_unknown_outcome_is_for_later_at_once() {
                     state,
                     ..found.value
                 };
-                let mut unit = world.backend.unit();
-                let key = keys::effect(&pk, &effect.id);
-                unit.put(key, &effect, Some(found.version), Default::default());
-                return world.backend.commit(unit).await.unwrap();
+                return world.put(keys::effect(&pk, &effect.id), &effect).await;
             }
         }
     };

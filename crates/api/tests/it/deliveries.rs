@@ -1,49 +1,31 @@
 //! Deliveries over HTTP: created, listed, shown, ordered about, and refused.
 
-use axum::body::Body;
-use axum::http::{Method, Request};
+use axum::http::Method;
 use domain::delivery::{Checkpoints, IssueRef, Rules};
 use domain::failure::{Failure, FailureClass};
 use domain::ids::EventId;
 use domain::job::{Attention, JobPhase, Watch};
-use domain::policy::Source;
 use domain::session::{Plan, PlanStep, SessionState};
 use domain::token::{Rights, Scope};
-use engine::backend::IndexEntry;
 use engine::keys;
-use engine::ports::{Clock, Expect, IssueFacts};
+use engine::ports::{Clock, IssueFacts};
 use engine::readings::ReadIssue;
 use engine::work::Work;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::merging::in_review;
-use crate::world::{Answer, SHA, World, send};
+use crate::world::{Answer, SHA, World};
 
 const REPO: &str = "acme/shop";
 
 /// A world whose source waits for a person only at its plan.
 pub(crate) async fn world(change: impl Fn(&mut Rules)) -> World {
     let world = World::new().await;
-    let repo = REPO.parse().unwrap();
-    let found = world.backend.store.source(&repo).await.unwrap().unwrap();
-    let mut source: Source = found.value.clone();
-    change(&mut source.deliveries);
-    let saved = world.backend.save_source(Some(&found), &source).await;
-    saved.unwrap();
     world
-}
-
-/// The source's agent is `zai`.
-pub(crate) async fn has_agent(world: &World, repo: &str) {
-    let repo = repo.parse().unwrap();
-    let found = world.backend.store.source(&repo).await.unwrap().unwrap();
-    let source = Source {
-        agent: Some("zai".parse().unwrap()),
-        ..found.value.clone()
-    };
-    let saved = world.backend.save_source(Some(&found), &source).await;
-    saved.unwrap();
+        .change_source(|source| change(&mut source.deliveries))
+        .await;
+    world
 }
 
 pub(crate) async fn create(world: &World, summary: &str) -> String {
@@ -56,22 +38,16 @@ pub(crate) async fn create(world: &World, summary: &str) -> String {
 
 /// The text of a token, of an agent if one is named.
 pub(crate) async fn token(world: &World, name: &str, agent: Option<&str>) -> String {
-    let (name, agent) = (
-        name.parse().unwrap(),
-        agent.map(|agent| agent.parse().unwrap()),
-    );
+    let agent = agent.map(|agent| agent.parse().unwrap());
     let rights = Rights::new(Scope::Write, agent.as_ref());
-    let made = world.backend.create_token(&name, rights, None, [7; 32]);
-    made.await.unwrap().1
+    world.token(name, rights).await
 }
 
 pub(crate) async fn as_caller(world: &World, path: &str, (token, body): (&str, &Value)) -> Answer {
-    let request = Request::builder()
-        .method(Method::POST)
-        .uri(path)
-        .header("authorization", format!("Bearer {token}"))
-        .body(Body::from(body.to_string()));
-    send(&world.router, request.unwrap()).await
+    let body = body.to_string();
+    world
+        .call_as(token, (Method::POST, path), (&[], &body))
+        .await
 }
 
 #[tokio::test]
@@ -269,7 +245,7 @@ async fn an_agents_token_is_an_agent_and_checkpoints_are_for_people() {
         rules.checkpoints = Checkpoints::default();
     })
     .await;
-    has_agent(&world, REPO).await;
+    world.has_agent().await;
     let bot = token(&world, "reviewer", Some("zai")).await;
     let person = token(&world, "mona", None).await;
     let id = create(&world, "Add search").await;
@@ -553,11 +529,7 @@ async fn unknown_deliveries_are_not_found_and_a_reader_may_order_nothing() {
         let refused = world.get(&format!("/api/deliveries/{name}")).await;
         assert_eq!(refused.code(404), "no_such_delivery", "{name}");
     }
-    let name = "looker".parse().unwrap();
-    let made = world
-        .backend
-        .create_token(&name, Rights::new(Scope::Read, None), None, [7; 32]);
-    let reader = made.await.unwrap().1;
+    let reader = world.token("looker", Rights::new(Scope::Read, None)).await;
     let start = format!("/api/deliveries/{id}/start");
     let refused = as_caller(&world, &start, (&reader, &json!({}))).await;
     assert_eq!(refused.code(403), "scope_too_small");
@@ -579,10 +551,7 @@ async fn reads(world: &World, read: ReadIssue) {
 /// Keeps what was read of issue 12.
 async fn keep_issue(world: &World, read: ReadIssue) {
     let issue: IssueRef = "acme/shop#12".parse().unwrap();
-    let mut unit = world.backend.unit();
-    let key = keys::issue_read(&issue);
-    unit.put_if(key, &read, Expect::Any, IndexEntry::default());
-    world.backend.commit(unit).await.unwrap();
+    world.put(keys::issue_read(&issue), &read).await;
 }
 
 /// Issue 12.

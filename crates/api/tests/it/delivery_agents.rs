@@ -9,7 +9,7 @@ use engine::jobs::Order;
 use engine::keys;
 use serde_json::{Value, json};
 
-use crate::deliveries::{as_caller, create, has_agent, token, world};
+use crate::deliveries::{as_caller, create, token, world};
 use crate::mcp::call_of;
 use crate::world::{SHA, World};
 
@@ -40,9 +40,7 @@ async fn asks_for_a_plan(world: &World, delivery: &str) {
         list: keys::listed(keys::inbox(&zai), format!("{}:{id}", now.as_nanosecond())),
         ..IndexEntry::default()
     };
-    let mut unit = world.backend.unit();
-    unit.put(keys::wake(&zai, &id), &wake, None, place);
-    world.backend.commit(unit).await.unwrap();
+    world.put_at(keys::wake(&zai, &id), &wake, place).await;
 }
 
 /// What a tool answers for programs.
@@ -55,7 +53,7 @@ async fn tool(world: &World, name: &str, arguments: Value) -> Value {
 #[tokio::test]
 async fn an_agent_starts_and_plans_what_its_wake_names() {
     let world = world(|rules| rules.plan_by = PlanBy::Agent).await;
-    has_agent(&world, "acme/shop").await;
+    world.has_agent().await;
     let id = create(&world, "Add search").await;
     let started = tool(&world, "delivery_start", json!({ "id": id })).await;
     assert_eq!(started["state"], "plan running");
@@ -206,7 +204,7 @@ async fn an_agent_orders_only_where_it_works() {
     let own = job_in(&world, "acme/shop", Some("zai")).await;
     let cancel = format!("/jobs/{own}/cancel");
     as_caller(&world, &cancel, (&bot, &none)).await.ok(200);
-    has_agent(&world, "acme/shop").await;
+    world.has_agent().await;
     for (path, body) in &orders {
         assert!(!is_out_of_reach(&world, path, (&bot, body)).await, "{path}");
     }

@@ -76,19 +76,13 @@ async fn put_at(world: &World, key: Key, event: &Event) {
         list: keys::listed(keys::EVENTS, sort),
         ..IndexEntry::default()
     };
-    let mut unit = world.backend.unit();
-    unit.put(key, event, None, place);
-    world.backend.commit(unit).await.unwrap();
+    world.put_at(key, event, place).await;
 }
 
 /// Puts a wake of an agent, in place of the one that there is.
 async fn wake_of(world: &World, wake: &Wake) {
     let key = keys::wake(&wake.agent, &wake.event.id);
-    let found = world.backend.store.wake(&wake.agent, &wake.event.id).await;
-    let version = found.unwrap().map(|found| found.version);
-    let mut unit = world.backend.unit();
-    unit.put(key, wake, version, IndexEntry::default());
-    world.backend.commit(unit).await.unwrap();
+    world.put(key, wake).await;
 }
 
 async fn ask(world: &World, query: &str) -> (Vec<String>, String) {

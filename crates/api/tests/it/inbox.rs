@@ -36,14 +36,12 @@ async fn asked(world: &World, job: &JobId, text: &str) -> EventId {
     let (id, now) = (event.id.clone(), world.backend.now());
     let repo = Some("acme/shop".to_owned());
     let wake = Wake::new(event.clone(), zai(), repo, now).by(&[Channel::Inbox]);
-    let mut unit = world.backend.unit();
-    unit.put(keys::event(job, &id), &event, None, IndexEntry::default());
+    world.put(keys::event(job, &id), &event).await;
     let place = IndexEntry {
         list: keys::listed(keys::inbox(&zai()), format!("{}:{id}", now.as_nanosecond())),
         ..IndexEntry::default()
     };
-    unit.put(keys::wake(&zai(), &id), &wake, None, place);
-    world.backend.commit(unit).await.unwrap();
+    world.put_at(keys::wake(&zai(), &id), &wake, place).await;
     id
 }
 

@@ -9,7 +9,6 @@ use domain::ids::{DeliveryId, JobId, PlanId};
 use domain::merge::{Judgement, MissingChecksCause, Reason};
 use domain::pull::Approval;
 use domain::session::SessionState;
-use engine::backend::IndexEntry;
 use engine::keys;
 use engine::ports::Clock;
 use engine::work::Work;
@@ -52,13 +51,9 @@ async fn delivery_with_job(world: &World, at: (Phase, RunStatus)) -> (DeliveryId
 }
 
 async fn change(world: &World, id: &DeliveryId, edit: impl FnOnce(&mut Delivery)) {
-    let found = world.backend.must::<Delivery>(id).await.unwrap();
-    let mut next = found.value;
+    let mut next = world.backend.must::<Delivery>(id).await.unwrap().value;
     edit(&mut next);
-    let mut unit = world.backend.unit();
-    let key = keys::delivery(id);
-    unit.put(key, &next, Some(found.version), IndexEntry::default());
-    world.backend.commit(unit).await.unwrap();
+    world.put(keys::delivery(id), &next).await;
 }
 
 async fn place(world: &World, id: &DeliveryId) -> (Phase, RunStatus) {
@@ -104,14 +99,7 @@ async fn judge(world: &World, id: &DeliveryId, reasons: Vec<Reason>) {
         let Some(approved) = delivery.review.approved else {
             continue;
         };
-        let found = world
-            .backend
-            .store
-            .pull(&shop_pull())
-            .await
-            .unwrap()
-            .unwrap();
-        let mut tracked = found.value;
+        let mut tracked = world.pull().await;
         tracked.read_at = Some(world.clock.now());
         tracked.pull.approval = Some(Approval {
             sha: approved.head,
@@ -120,10 +108,7 @@ async fn judge(world: &World, id: &DeliveryId, reasons: Vec<Reason>) {
             style: Default::default(),
         });
         tracked.pull.verdict.as_mut().unwrap().judgement = Judgement::Refuse { reasons };
-        let mut unit = world.backend.unit();
-        let key = keys::pull(&shop_pull());
-        unit.put(key, &tracked, Some(found.version), IndexEntry::default());
-        return world.backend.commit(unit).await.unwrap();
+        return world.put(keys::pull(&shop_pull()), &tracked).await;
     }
 }
 
@@ -147,19 +132,9 @@ async fn a_merge_that_cannot_be_is_refused_with_the_reason_of_the_pull_request()
     assert!(world.messages().await.iter().any(is_read));
     // While nothing has come of it, it is for later.
     change(&world, &id, |delivery| delivery.review.approved = None).await;
-    let found = world
-        .backend
-        .store
-        .pull(&shop_pull())
-        .await
-        .unwrap()
-        .unwrap();
-    let mut tracked = found.value;
+    let mut tracked = world.pull().await;
     tracked.pull.approval = None;
-    let mut unit = world.backend.unit();
-    let key = keys::pull(&shop_pull());
-    unit.put(key, &tracked, Some(found.version), IndexEntry::default());
-    world.backend.commit(unit).await.unwrap();
+    world.put(keys::pull(&shop_pull()), &tracked).await;
     let later = world.post(&format!("/jobs/{job}/merge"), &body).await;
     assert_eq!(later.ok(202)["reasons"][0]["code"], "not_judged_yet");
 }
@@ -219,8 +194,7 @@ async fn an_order_about_what_was_collected_concerns_that_job_alone() {
     let cancelled = world.post(&format!("/jobs/{job}/cancel"), &cancel).await;
     assert_eq!(cancelled.ok(200)["state"], "cancelled");
     assert_eq!(place(&world, &id).await, running);
-    let pull = world.backend.store.pull(&shop_pull()).await.unwrap();
-    assert!(pull.unwrap().value.pull.closing.is_some());
+    assert!(world.pull().await.pull.closing.is_some());
 }
 
 /// The codes of why a job waits, and which orders are advised.
@@ -326,8 +300,7 @@ async fn how_it_is_to_be_merged_and_whether_it_is_closed_is_kept() {
     let cancel = json!({ "close_pull": true });
     let cancelled = world.post(&format!("/jobs/{job}/cancel"), &cancel).await;
     cancelled.ok(200);
-    let pull = world.backend.store.pull(&shop_pull()).await.unwrap();
-    assert!(pull.unwrap().value.pull.closing.is_some());
+    assert!(world.pull().await.pull.closing.is_some());
 }
 
 /// What the answer to a cancellation advises is taken, although the delivery is over by then.
@@ -336,10 +309,7 @@ async fn the_pull_request_of_what_was_cancelled_can_be_closed_afterwards() {
     let world = World::new().await;
     let (id, job) = delivery_with_job(&world, (Phase::Implement, RunStatus::Succeeded)).await;
     let path = format!("/jobs/{job}/cancel");
-    let closing = async || {
-        let pull = world.backend.store.pull(&shop_pull()).await.unwrap();
-        pull.unwrap().value.pull.closing.is_some()
-    };
+    let closing = async || world.pull().await.pull.closing.is_some();
     world.post(&path, &json!({})).await.ok(200);
     let closed = world.backend.must::<Delivery>(&id).await.unwrap().value;
     assert!(closed.is_terminal() && !closing().await);

@@ -1,12 +1,11 @@
 //! Mail between personas: who speaks, what is in a mailbox, and what the store holds of it.
 
-use axum::body::Body;
-use axum::http::{Method, Request};
+use axum::http::Method;
 use domain::ids::RepoName;
 use domain::token::{Rights, Scope};
 use serde_json::{Value, json};
 
-use crate::world::{Answer, World, send};
+use crate::world::{Answer, World};
 
 mod speaking;
 mod stored;
@@ -28,21 +27,17 @@ async fn token(world: &World, name: &str, (scope, persona): (Scope, Option<&str>
         agent: None,
         persona: persona.map(|name| name.parse().unwrap()),
     };
-    let name = name.parse().unwrap();
-    let made = world.backend.create_token(&name, rights, None, [7; 32]);
-    made.await.unwrap().1
+    world.token(name, rights).await
 }
 
 /// A call with another token than the installation's.
 async fn with(token: &str, world: &World, (method, path, body): (Method, &str, &Value)) -> Answer {
-    let request = Request::builder().method(method).uri(path);
-    let request = request.header("authorization", format!("Bearer {token}"));
     let body = if body.is_null() {
         String::new()
     } else {
         body.to_string()
     };
-    send(&world.router, request.body(Body::from(body)).unwrap()).await
+    world.call_as(token, (method, path), (&[], &body)).await
 }
 
 /// Numbers of the messages in a mailbox.

@@ -3,14 +3,13 @@
 use std::time::Duration;
 
 use api::ApiState;
-use axum::body::Body;
-use axum::http::{Method, Request};
+use axum::http::Method;
 use domain::token::{Rights, Scope};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
-use crate::world::{Answer, SESSION, SHA, TOKEN, World, send};
+use crate::world::{Answer, SESSION, SHA, TOKEN, World};
 
 /// What a message of MCP is sent with, as the specification asks.
 const HEADERS: [(&str, &str); 2] = [
@@ -63,13 +62,8 @@ pub(crate) async fn call_of(world: &World, name: &str, arguments: Value) -> Valu
 }
 
 async fn with(world: &World, token: &str, message: &Value) -> Answer {
-    let mut request = Request::builder().method("POST").uri("/mcp");
-    for (name, value) in HEADERS {
-        request = request.header(name, value);
-    }
-    let request = request.header("authorization", format!("Bearer {token}"));
-    let sent = request.body(Body::from(message.to_string())).unwrap();
-    send(&world.router, sent).await
+    let (to, sent) = ((Method::POST, "/mcp"), message.to_string());
+    world.call_as(token, to, (&HEADERS, &sent)).await
 }
 
 #[tokio::test]
@@ -147,12 +141,7 @@ async fn a_token_does_over_mcp_what_it_does_elsewhere() {
     let id = world.watched(|_| {}).await;
     let mut tokens = Vec::new();
     for (name, scope) in [("looks", Scope::Read), ("orders", Scope::Write)] {
-        let name = name.parse().unwrap();
-        let made = world
-            .backend
-            .create_token(&name, Rights::new(scope, None), None, [7; 32])
-            .await;
-        tokens.push(made.unwrap().1);
+        tokens.push(world.token(name, Rights::new(scope, None)).await);
     }
     let looks = call("jules_get_job", json!({ "job_id": SESSION }));
     let orders = call("jules_cancel_job", json!({ "job_id": id.as_str() }));

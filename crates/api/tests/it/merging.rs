@@ -11,14 +11,13 @@ use domain::policy::MergeMethod;
 use domain::pull::{self, MergeStyle, PullPhase, PullVerdict, SeenHead};
 use engine::backend::IndexEntry;
 use engine::keys;
-use engine::ports::{Clock, Expect};
+use engine::ports::Clock;
 use engine::settings::TrackedPull;
 use engine::work::Work;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::mcp::call_of;
-use crate::sources::change;
 use crate::world::{Answer, SESSION, SHA, World, shop_pull};
 
 fn sha() -> CommitSha {
@@ -47,13 +46,12 @@ pub(crate) async fn in_review(world: &World) -> JobId {
         read_at: Some(now),
         unread: None,
     };
-    let mut unit = world.backend.unit();
     let place = IndexEntry {
         list: keys::listed(keys::OPEN_PULLS, keys::pull_pk(&shop_pull())),
         ..IndexEntry::default()
     };
-    unit.put(keys::pull(&shop_pull()), &tracked, None, place);
-    world.backend.commit(unit).await.unwrap();
+    let key = keys::pull(&shop_pull());
+    world.put_at(key, &tracked, place).await;
     world.messages().await;
     world.clock.advance(SignedDuration::from_mins(1));
     id
@@ -64,23 +62,13 @@ async fn judge(world: &World, edit: impl FnOnce(&mut pull::Pull)) {
     let mut again = tokio::time::interval(Duration::from_millis(10));
     loop {
         again.tick().await;
-        let found = world
-            .backend
-            .store
-            .pull(&shop_pull())
-            .await
-            .unwrap()
-            .unwrap();
-        let mut tracked = found.value;
+        let mut tracked = world.pull().await;
         if tracked.pull.approval.is_none() {
             continue;
         }
         tracked.read_at = Some(world.clock.now());
         edit(&mut tracked.pull);
-        let mut unit = world.backend.unit();
-        let key = keys::pull(&shop_pull());
-        unit.put(key, &tracked, Some(found.version), IndexEntry::default());
-        return world.backend.commit(unit).await.unwrap();
+        return world.put(keys::pull(&shop_pull()), &tracked).await;
     }
 }
 
@@ -122,9 +110,7 @@ async fn what_is_told_of_a_pull_request_says_how_old_it_is() {
 async fn the_checks_of_the_judged_head_are_told_with_their_pages() {
     let world = World::new().await;
     in_review(&world).await;
-    let found = world.backend.store.pull(&shop_pull()).await;
-    let found = found.unwrap().unwrap();
-    let mut tracked = found.value;
+    let mut tracked = world.pull().await;
     let check = |name: &str, outcome, id| Check {
         name: name.to_owned(),
         app: None,
@@ -137,10 +123,7 @@ async fn the_checks_of_the_judged_head_are_told_with_their_pages() {
             check("ci/old", CheckOutcome::Pending, None),
         ];
     }
-    let mut unit = world.backend.unit();
-    let key = keys::pull(&shop_pull());
-    unit.put(key, &tracked, Some(found.version), IndexEntry::default());
-    world.backend.commit(unit).await.unwrap();
+    world.put(keys::pull(&shop_pull()), &tracked).await;
     let why = world.get("/pulls/acme/shop/7/why").await.ok(200);
     let page = "https://github.com/acme/shop/runs/7";
     assert_eq!(
@@ -156,23 +139,13 @@ async fn the_checks_of_the_judged_head_are_told_with_their_pages() {
 async fn what_ends_a_pause_is_advised_once_and_is_what_is_paused() {
     let world = World::new().await;
     let id = in_review(&world).await;
-    let key = keys::pull(&shop_pull());
-    let found = world
-        .backend
-        .store
-        .pull(&shop_pull())
-        .await
-        .unwrap()
-        .unwrap();
-    let mut tracked = found.value;
+    let mut tracked = world.pull().await;
     let reasons = vec![Reason::Paused];
     verdict(Judgement::Wait {
         reasons,
         until: None,
     })(&mut tracked.pull);
-    let mut unit = world.backend.unit();
-    unit.put(key, &tracked, Some(found.version), IndexEntry::default());
-    world.backend.commit(unit).await.unwrap();
+    world.put(keys::pull(&shop_pull()), &tracked).await;
     let advised = async || {
         let told = world.get(&format!("/jobs/{id}/why")).await.ok(200);
         let next = told["next"].as_array().unwrap().clone();
@@ -182,30 +155,13 @@ async fn what_ends_a_pause_is_advised_once_and_is_what_is_paused() {
         let resumes = words.filter(|word| word.starts_with("resume"));
         resumes.collect::<Vec<_>>()
     };
-    let repo = "acme/shop".parse().unwrap();
-    let source = world.backend.store.source(&repo).await.unwrap().unwrap();
-    let paused = domain::policy::Source {
-        paused: true,
-        ..source.value.clone()
-    };
-    world
-        .backend
-        .save_source(Some(&source), &paused)
-        .await
-        .unwrap();
+    world.change_source(|source| source.paused = true).await;
     assert_eq!(advised().await, ["resume_source"]);
     let switches = engine::settings::Switches {
         paused_since: Some(world.clock.now()),
         ..engine::settings::Switches::default()
     };
-    let mut unit = world.backend.unit();
-    unit.put_if(
-        keys::switches(),
-        &switches,
-        Expect::Any,
-        IndexEntry::default(),
-    );
-    world.backend.commit(unit).await.unwrap();
+    world.put(keys::switches(), &switches).await;
     assert_eq!(advised().await, ["resume", "resume_source"]);
 }
 
@@ -236,14 +192,8 @@ async fn it_is_merged_in_both_spellings_and_asking_again_says_so_again() {
         &json!({"sha": "2".repeat(40)}),
     );
     assert_eq!(other.await.code(409), "settled");
-    let found = world
-        .backend
-        .store
-        .pull(&shop_pull())
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(found.value.pull.approval.unwrap().by, "dora over HTTP");
+    let found = world.pull().await;
+    assert_eq!(found.pull.approval.unwrap().by, "dora over HTTP");
 }
 
 #[tokio::test(start_paused = true)]
@@ -267,8 +217,7 @@ async fn a_refusal_names_all_its_reasons() {
     assert_eq!(reasons[0]["code"], "checks_failed");
     assert_eq!(reasons[1]["code"], "checks_pending");
     assert!(reasons[0]["sentence"].as_str().unwrap().contains("build"));
-    let found = world.backend.store.pull(&shop_pull()).await.unwrap();
-    let pull = found.unwrap().value.pull;
+    let pull = world.pull().await.pull;
     assert_eq!(pull.approval, None, "nothing is merged by it later");
     let job = world.backend.must_job(&id).await.unwrap().value;
     assert!(job.last_order(domain::job::Order::Merge).is_none());
@@ -299,7 +248,7 @@ async fn an_order_that_only_a_pause_holds_up_is_taken_and_says_so() {
     ] {
         let world = World::new().await;
         let id = in_review(&world).await;
-        change(&world, |source| source.paused = true).await;
+        world.change_source(|source| source.paused = true).await;
         let reasons = [Some(Reason::Paused), besides].into_iter().flatten();
         let judgement = Judgement::Refuse {
             reasons: reasons.collect(),
@@ -314,8 +263,7 @@ async fn an_order_that_only_a_pause_holds_up_is_taken_and_says_so() {
             began.elapsed() < Duration::from_secs(5),
             "nothing else can be awaited"
         );
-        let found = world.backend.store.pull(&shop_pull()).await.unwrap();
-        let pull = found.unwrap().value.pull;
+        let pull = world.pull().await.pull;
         assert_eq!(pull.approval.is_some(), status == 202, "{codes:?}");
     }
 }
@@ -324,7 +272,7 @@ async fn an_order_that_only_a_pause_holds_up_is_taken_and_says_so() {
 async fn an_order_that_is_not_read_yet_names_the_pause_too() {
     let world = World::new().await;
     let id = in_review(&world).await;
-    change(&world, |source| source.paused = true).await;
+    world.change_source(|source| source.paused = true).await;
     let later = world.post(&format!("/jobs/{id}/merge"), &json!({})).await;
     let reasons = &later.ok(202)["reasons"];
     assert_eq!(reasons[0]["code"], "source_paused");
@@ -380,10 +328,8 @@ async fn a_merge_that_failed_tells_why() {
         attempt: 1,
         failure,
     };
-    let mut unit = world.backend.unit();
     let key = keys::effect(&keys::pull_pk(&shop_pull()), &effect.id);
-    unit.put(key, &effect, None, IndexEntry::default());
-    world.backend.commit(unit).await.unwrap();
+    world.put(key, &effect).await;
     let answer = world.post(&format!("/jobs/{id}/merge"), &json!({})).await;
     assert_eq!(answer.code(409), "effect_failed");
     assert!(answer.text.contains("GitHub says 403"), "{answer:?}");
@@ -422,14 +368,8 @@ async fn without_a_dispatcher_the_approval_is_noted() {
         .call(post, &format!("/jobs/{id}:merge"), (&[], ""))
         .await;
     assert_eq!(answer.ok(202)["reasons"][0]["code"], "not_judged_yet");
-    let found = world
-        .backend
-        .store
-        .pull(&shop_pull())
-        .await
-        .unwrap()
-        .unwrap();
-    let approval = found.value.pull.approval.unwrap();
+    let found = world.pull().await;
+    let approval = found.pull.approval.unwrap();
     let by = "a caller over HTTP";
     assert_eq!((approval.sha, approval.by.as_str()), (sha(), by));
     let job = world.get(&format!("/jobs/{id}")).await.ok(200);
@@ -449,14 +389,8 @@ async fn another_head_than_the_one_looked_at_is_not_approved() {
     let path = format!("/jobs/{id}:merge");
     let answer = world.post(&path, &json!({"sha": "2".repeat(40)})).await;
     assert_eq!(answer.code(409), "head_moved");
-    let found = world
-        .backend
-        .store
-        .pull(&shop_pull())
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(found.value.pull.approval, None);
+    let found = world.pull().await;
+    assert_eq!(found.pull.approval, None);
     assert_eq!(answer.json()["reasons"], Value::Null);
 }
 
@@ -467,14 +401,8 @@ async fn how_it_is_to_be_merged_is_kept_with_the_approval() {
     let style = json!({"merge_method": "squash", "commit_title": " Tidy the shop ", "delete_branch": false});
     let path = format!("/jobs/{id}/merge");
     assert_eq!(world.post(&path, &style).await.status, 202);
-    let found = world
-        .backend
-        .store
-        .pull(&shop_pull())
-        .await
-        .unwrap()
-        .unwrap();
-    let kept = found.value.pull.approval.unwrap().style;
+    let found = world.pull().await;
+    let kept = found.pull.approval.unwrap().style;
     let expected = MergeStyle {
         method: Some(MergeMethod::Squash),
         title: Some("Tidy the shop".to_owned()),
@@ -514,12 +442,6 @@ async fn what_a_merge_may_not_be_like_is_refused_by_name() {
         assert_eq!(answer.code(422), code, "{body}");
         assert_eq!(answer.json()["field"], field);
     }
-    let found = world
-        .backend
-        .store
-        .pull(&shop_pull())
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(found.value.pull.approval, None);
+    let found = world.pull().await;
+    assert_eq!(found.pull.approval, None);
 }

@@ -11,7 +11,6 @@ use domain::session::SessionState;
 use domain::wake::{Wake, WakeState};
 use engine::backend::IndexEntry;
 use engine::keys;
-use engine::ports::Expect;
 use engine::settings::Agent;
 use jiff::SignedDuration;
 
@@ -129,14 +128,7 @@ pub(crate) async fn add_account(world: &World) {
         },
         ..Account::new("default".parse().unwrap(), now)
     };
-    let place = IndexEntry {
-        due: Some(now),
-        list: keys::listed(keys::ACCOUNTS, "default"),
-        forget: None,
-    };
-    let mut unit = world.backend.unit();
-    unit.put(keys::account(&account.name), &account, None, place);
-    world.backend.commit(unit).await.unwrap();
+    world.save(&account.name, &account).await;
 }
 
 /// A question that was acknowledged so many seconds after it was seen.
@@ -160,18 +152,16 @@ async fn acknowledge_after(world: &World, job: &JobId, seconds: i64) {
         ..wake
     };
     let sort = format!("{:020}:{}", event.observed_at.as_nanosecond(), event.id);
-    let mut unit = world.backend.unit();
-    let place = |list| IndexEntry {
-        list,
+    let place = IndexEntry {
+        list: keys::listed(keys::EVENTS, sort),
         ..IndexEntry::default()
     };
-    let listed = place(keys::listed(keys::EVENTS, sort));
-    unit.put(keys::event(job, &event.id), &event, None, listed);
+    world
+        .put_at(keys::event(job, &event.id), &event, place)
+        .await;
     let of_wake = keys::wake(&agent.name, &event.id);
-    unit.put(of_wake, &wake, None, IndexEntry::default());
-    let listed = place(keys::listed(keys::AGENTS, "zai"));
-    unit.put_if(keys::agent(&agent.name), &agent, Expect::Any, listed);
-    world.backend.commit(unit).await.unwrap();
+    world.put(of_wake, &wake).await;
+    world.save(&agent.name, &agent).await;
 }
 
 #[tokio::test]

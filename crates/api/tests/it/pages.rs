@@ -8,7 +8,6 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{self, Request};
 use domain::delivery::Delivery;
-use domain::ids::TokenName;
 use domain::job::{Job, JobPhase};
 use domain::token::{Rights, Scope};
 use engine::ports::Queue;
@@ -123,12 +122,7 @@ fn asks_to_sign_in(answer: &Answer) {
 }
 
 async fn token(world: &World, name: &str, scope: Scope) -> String {
-    let name: TokenName = name.parse().unwrap();
-    let made = world
-        .backend
-        .create_token(&name, Rights::new(scope, None), None, [7; 32])
-        .await;
-    made.unwrap().1
+    world.token(name, Rights::new(scope, None)).await
 }
 
 #[tokio::test]
@@ -307,10 +301,8 @@ async fn a_link_signs_in_for_a_minute() {
     let shown = token(&world, "ada", Scope::Read).await;
     let router = &world.router;
     let made = async |token: &str| {
-        let request = Request::builder()
-            .uri("/api/dashboard/link")
-            .header("authorization", format!("Bearer {token}"));
-        let answer = send(router, request.body(Body::empty()).unwrap()).await;
+        let link = (http::Method::GET, "/api/dashboard/link");
+        let answer = world.call_as(token, link, (&[], "")).await;
         answer.ok(200)["path"].as_str().unwrap().to_owned()
     };
     for token in [TOKEN, &shown] {

@@ -1,8 +1,7 @@
 //! Pipelines and requirements over HTTP: switched on, begun, shown, explained, called off and refused.
 
-use axum::body::Body;
-use axum::http::{Method, Request};
-use domain::delivery::{self, Delivery, Failed, Fault, RunStatus};
+use axum::http::Method;
+use domain::delivery::{self, Failed, Fault, RunStatus};
 use domain::ids::{DeliveryId, JobId, PipelineId, RepoName, StreamName};
 use domain::job::JobPhase;
 use domain::pipeline::{
@@ -10,16 +9,15 @@ use domain::pipeline::{
     RequirementState, StepPlan, apply,
 };
 use domain::schedule::{BegunRun, LeftOut, Schedule, ScheduleError, ScheduleSettings};
-use domain::token::{Rights, Scope};
+use domain::token::Scope;
 use engine::deliveries::DeliveryOrder;
 use engine::ports::Clock;
 use engine::work::Work;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use crate::deliveries::has_agent;
 use crate::metrics::add_account;
-use crate::world::{Answer, World, send};
+use crate::world::{Answer, World};
 
 const RUNS: &str = "/api/pipelines";
 
@@ -45,25 +43,13 @@ async fn patch(world: &World, path: &str, changes: &Value) -> Answer {
     world.call(Method::PATCH, path, (&[], &body)).await
 }
 
-/// The text of a token of an agent.
-async fn agent_token(world: &World) -> String {
-    let (name, agent) = ("ci".parse().unwrap(), "zai".parse().unwrap());
-    let rights = Rights::new(Scope::Write, Some(&agent));
-    let made = world.backend.create_token(&name, rights, None, [7; 32]);
-    made.await.unwrap().1
-}
-
 async fn as_caller(
     world: &World,
     (method, path): (Method, &str),
     (token, body): (&str, &Value),
 ) -> Answer {
-    let request = Request::builder()
-        .method(method)
-        .uri(path)
-        .header("authorization", format!("Bearer {token}"))
-        .body(Body::from(body.to_string()));
-    send(&world.router, request.unwrap()).await
+    let body = body.to_string();
+    world.call_as(token, (method, path), (&[], &body)).await
 }
 
 async fn start(world: &World) -> String {
@@ -78,9 +64,7 @@ async fn play(world: &World, id: &str, input: PipelineInput) -> Pipeline {
     let id: PipelineId = id.parse().unwrap();
     let found = world.backend.must::<Pipeline>(&id).await.unwrap();
     let next = apply(&found.value, &input, world.clock.now());
-    let mut unit = world.backend.unit();
-    unit.save_at(&id, &next, Some(found.version), None);
-    world.backend.commit(unit).await.unwrap();
+    world.save(&id, &next).await;
     next
 }
 
@@ -115,10 +99,7 @@ async fn requirement(world: &World, state: RequirementState) {
     };
     let new = Requirement::found(&repo(), found, state, world.clock.now());
     let key = (repo(), new.reference.id.clone());
-    let before = world.backend.store.get::<Requirement>(&key).await.unwrap();
-    let mut unit = world.backend.unit();
-    unit.save_at(&key, &new, before.map(|it| it.version), None);
-    world.backend.commit(unit).await.unwrap();
+    world.save(&key, &new).await;
 }
 
 #[tokio::test]
@@ -199,7 +180,7 @@ async fn a_pipeline_is_switched_on_changed_and_off_and_only_by_people() {
     assert_eq!(changed["pipeline"]["worker"], "agents");
     assert_eq!(changed["pipeline"]["exchange"], "auto");
     let off = json!({ "pipeline": null });
-    let token = agent_token(&world).await;
+    let token = world.agent_token(Scope::Write).await;
     let refused = as_caller(&world, (Method::PATCH, SOURCE), (&token, &off)).await;
     assert_eq!(refused.code(403), "people_only");
     patch(&world, SOURCE, &off).await.ok(200);
@@ -253,8 +234,8 @@ async fn a_run_is_begun_once_listed_shown_and_called_off() {
     ];
     assert_eq!(names, all);
     // The agent of the source may call it off, and begin another one.
-    let token = agent_token(&world).await;
-    has_agent(&world, "acme/shop").await;
+    let token = world.agent_token(Scope::Write).await;
+    world.has_agent().await;
     let at = format!("{RUNS}/{id}/cancel");
     let off = as_caller(&world, (Method::POST, &at), (&token, &json!({}))).await;
     let off = off.ok(200);
@@ -477,7 +458,7 @@ async fn a_requirement_is_started_once_and_shows_its_delivery() {
     assert_eq!(shown["delivery"]["phase"], delivery.phase.word());
     assert_eq!(shown["reason"], Value::Null);
     delivery.phase = delivery::Phase::Review;
-    save(&world, &delivery).await;
+    world.save(&delivery.id, &delivery).await;
     assert_eq!(world.get(REQUIREMENT).await.ok(200)["state"], "in_review");
     // It fails: the requirement waits with it, and takes no start.
     (delivery.phase, delivery.run_status) = (delivery::Phase::Implement, RunStatus::Failed);
@@ -485,7 +466,7 @@ async fn a_requirement_is_started_once_and_shows_its_delivery() {
         code: Fault::PullClosed,
         text: "it was closed".to_owned(),
     });
-    save(&world, &delivery).await;
+    world.save(&delivery.id, &delivery).await;
     let stopped = world.get(REQUIREMENT).await.ok(200);
     assert_eq!(stopped["state"], "implementing");
     let why = format!(
@@ -493,14 +474,6 @@ async fn a_requirement_is_started_once_and_shows_its_delivery() {
     );
     assert_eq!(stopped["reason"], why);
     assert_eq!(world.post(&begin, &json!({})).await.code(409), "taken");
-}
-
-/// Saves a delivery as the dispatcher left it.
-async fn save(world: &World, delivery: &Delivery) {
-    let found = world.backend.must::<Delivery>(&delivery.id).await.unwrap();
-    let mut unit = world.backend.unit();
-    unit.save(&delivery.id, delivery, Some(found.version));
-    world.backend.commit(unit).await.unwrap();
 }
 
 #[tokio::test]
@@ -548,17 +521,15 @@ async fn fail(world: &World) {
     };
     let next = found.value.delivered(&outcome, world.clock.now());
     assert_eq!(next.state.word(), "failed");
-    let mut unit = world.backend.unit();
-    unit.save_at(&key, &next, Some(found.version), None);
-    world.backend.commit(unit).await.unwrap();
+    world.save(&key, &next).await;
 }
 
 #[tokio::test]
 async fn where_people_decide_an_agent_has_no_requirement_implemented_or_removed() {
     let world = world().await;
     requirement(&world, RequirementState::Ready).await;
-    let token = agent_token(&world).await;
-    has_agent(&world, "acme/shop").await;
+    let token = world.agent_token(Scope::Write).await;
+    world.has_agent().await;
     let path = ".jules/exchange/requirements/search.yml";
     let layer = json!({ "repo": "acme/shop", "layer": "implementer", "requirement": path });
     let begin = format!("{REQUIREMENT}/start");
@@ -650,7 +621,6 @@ async fn the_list_of_runs_says_when_the_next_one_begins_by_itself() {
         "clock": "gaffer", "is_read": false, "cron": [], "timezone": "UTC", "next_look": now,
     });
     assert_eq!(unread, bare);
-    let before = world.backend.store.get::<Schedule>(&repo()).await.unwrap();
     let settings = ScheduleSettings {
         cron: vec!["0 20 * * *".to_owned()],
         timezone: Some("Europe/Berlin".to_owned()),
@@ -676,9 +646,7 @@ async fn the_list_of_runs_says_when_the_next_one_begins_by_itself() {
         }),
         due: None,
     };
-    let mut unit = world.backend.unit();
-    unit.save(&repo(), &known, before.map(|it| it.version));
-    world.backend.commit(unit).await.unwrap();
+    world.save(&repo(), &known).await;
     let shown = world.get(list).await;
     let shown = &shown.ok(200)["schedule"];
     assert!(!shown.to_string().contains(&secret), "{shown}");

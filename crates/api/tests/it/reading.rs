@@ -5,9 +5,8 @@ use domain::ids::{AgentName, EventId, JobId};
 use domain::job::{Attention, JobPhase};
 use domain::session::{Plan, PlanStep, SessionState};
 use domain::wake::Wake;
-use engine::backend::IndexEntry;
 use engine::keys;
-use engine::ports::{Clock, Expect};
+use engine::ports::Clock;
 use engine::settings::{PatchPage, ReadArtifacts};
 use engine::work::Work;
 use jiff::SignedDuration;
@@ -162,14 +161,7 @@ async fn events_are_shown_as_agents_get_them() {
     let none = world.get(&format!("/jobs/{id}/events")).await.ok(200);
     assert_eq!(none["events"], json!([]));
     let event = question(&world, &id);
-    let mut unit = world.backend.unit();
-    unit.put(
-        keys::event(&id, &event.id),
-        &event,
-        None,
-        IndexEntry::default(),
-    );
-    world.backend.commit(unit).await.unwrap();
+    world.put(keys::event(&id, &event.id), &event).await;
     let shown = world.get(&format!("/jobs/{id}/events")).await.ok(200);
     assert_eq!(shown["events"][0]["event"], "question");
     assert_eq!(shown["events"][0]["event_id"], event.id.to_string());
@@ -187,14 +179,7 @@ async fn an_agent_acknowledges_its_event() {
     let said = world.post(&path, &json!({"agent": "zai"})).await;
     assert_eq!(said.code(404), "no_such_wake");
     let wake = Wake::new(event.clone(), agent.clone(), None, world.clock.now());
-    let mut unit = world.backend.unit();
-    unit.put(
-        keys::wake(&agent, &event.id),
-        &wake,
-        None,
-        IndexEntry::default(),
-    );
-    world.backend.commit(unit).await.unwrap();
+    world.put(keys::wake(&agent, &event.id), &wake).await;
     for _ in 0..2 {
         let said = world.post(&path, &json!({"agent": "zai"})).await.ok(200);
         assert_eq!(said["event_id"], event.id.to_string());
@@ -245,22 +230,12 @@ async fn fresh_artifacts_are_shown_and_a_failed_reading_is_told() {
         suggested_message: None,
         failure: None,
     };
-    let keep = async |read: &ReadArtifacts| {
-        let mut unit = world.backend.unit();
-        unit.put_if(
-            keys::artifacts(&id),
-            read,
-            Expect::Any,
-            IndexEntry::default(),
-        );
-        world.backend.commit(unit).await.unwrap();
-    };
-    keep(&read).await;
+    world.put(keys::artifacts(&id), &read).await;
     let shown = world.get(&format!("/jobs/{id}/artifacts")).await.ok(200);
     assert_eq!(shown["patch"], "+key = [secret]\r\n+\u{200b}\n");
     assert_eq!(shown["pull_urls"][0], "https://github.com/acme/shop/pull/7");
     read.failure = Some(format!("503 for {LEAKED}"));
-    keep(&read).await;
+    world.put(keys::artifacts(&id), &read).await;
     let answer = world.get(&format!("/jobs/{id}/artifacts")).await;
     assert_eq!(answer.code(502), "jules_unread");
     assert!(!answer.text.contains(LEAKED));
@@ -289,11 +264,8 @@ async fn in_two_pieces(world: &World) -> (JobId, String) {
         read_at: read.read_at,
         patch: second.clone(),
     };
-    let mut unit = world.backend.unit();
-    let place = IndexEntry::default;
-    unit.put_if(keys::artifacts(&id), &read, Expect::Any, place());
-    unit.put_if(keys::artifacts_page(&id, 1), &piece, Expect::Any, place());
-    world.backend.commit(unit).await.unwrap();
+    world.put(keys::artifacts(&id), &read).await;
+    world.put(keys::artifacts_page(&id, 1), &piece).await;
     (id, second)
 }
 
@@ -332,10 +304,7 @@ async fn a_patch_is_read_on_page_by_page() {
         read_at: world.clock.now() - SignedDuration::from_secs(1),
         patch: second,
     };
-    let mut unit = world.backend.unit();
-    let place = IndexEntry::default();
-    unit.put_if(keys::artifacts_page(&id, 1), &piece, Expect::Any, place);
-    world.backend.commit(unit).await.unwrap();
+    world.put(keys::artifacts_page(&id, 1), &piece).await;
     let answer = world.get(&format!("/jobs/{id}/artifacts?page=1")).await;
     assert_eq!(answer.code(404), "no_such_page");
 }

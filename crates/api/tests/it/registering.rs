@@ -2,24 +2,15 @@
 
 use domain::conversation::{ConversationCursor, Message, Role};
 use domain::session::SessionState;
-use engine::backend::IndexEntry;
 use engine::keys;
-use engine::ports::{Clock, Expect, Key};
+use engine::ports::Clock;
 use engine::readings::{ReadMessages, SessionCheck};
 use engine::work::Work;
-use serde::Serialize;
 use serde_json::json;
 
 use crate::world::{SESSION, World};
 
 const LEAKED: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
-
-/// What the dispatcher would have read.
-async fn keep(world: &World, key: Key, read: &impl Serialize) {
-    let mut unit = world.backend.unit();
-    unit.put_if(key, read, Expect::Any, IndexEntry::default());
-    world.backend.commit(unit).await.unwrap();
-}
 
 #[tokio::test]
 async fn registering_twice_is_one_job_with_its_notes_merged() {
@@ -130,7 +121,7 @@ async fn messages_are_shown_from_a_cursor_with_the_question_marked() {
         failure: None,
     };
     let key = keys::messages(&id, &ConversationCursor::default().digest());
-    keep(&world, key.clone(), &read).await;
+    world.put(key.clone(), &read).await;
     let path = format!("/jobs/{id}/messages");
     let shown = world.get(&path).await.ok(200);
     let now = "2026-03-01T12:00:00Z";
@@ -147,7 +138,7 @@ async fn messages_are_shown_from_a_cursor_with_the_question_marked() {
         failure: Some("503".to_owned()),
         ..read
     };
-    keep(&world, key, &failed).await;
+    world.put(key, &failed).await;
     assert_eq!(world.get(&path).await.code(502), "jules_unread");
     for bad in [
         "cursor=x",
@@ -187,10 +178,12 @@ async fn what_nobody_has_read_in_time_is_for_later() {
         read_at: world.clock.now(),
         failure: failure.map(str::to_owned),
     };
-    keep(&world, keys::session_check(&id), &looked(None)).await;
+    world.put(keys::session_check(&id), &looked(None)).await;
     let shown = world.get(&format!("/jobs/{id}?fresh=true")).await.ok(200);
     assert_eq!(shown["job_id"], id.to_string());
-    keep(&world, keys::session_check(&id), &looked(Some("503"))).await;
+    world
+        .put(keys::session_check(&id), &looked(Some("503")))
+        .await;
     let failed = world.get(&format!("/jobs/{id}?fresh=1")).await;
     assert_eq!(failed.code(502), "jules_unread");
     assert_eq!(

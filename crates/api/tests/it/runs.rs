@@ -10,10 +10,9 @@ use domain::ids::{DeliveryId, EventId};
 use domain::job::{JobPhase, Watch};
 use domain::pipeline::{PartWork, PipelinePart, SprintPart};
 use domain::session::SessionState;
-use engine::backend::IndexEntry;
 use engine::jobs::adoption::Adoption;
 use engine::keys;
-use engine::ports::{Clock, Expect};
+use engine::ports::Clock;
 use engine::readings::TranscriptPage;
 use engine::work::Work;
 use serde_json::{Value, json};
@@ -35,20 +34,14 @@ async fn planned(world: &World, state: TranscriptState) -> (DeliveryId, Run) {
     let id: DeliveryId = made["id"].as_str().unwrap().parse().unwrap();
     let start = format!("/api/deliveries/{id}/start");
     world.post(&start, &json!({})).await.ok(200);
-    let found = world.backend.store.get::<Delivery>(&id).await.unwrap();
-    let found = found.unwrap();
-    let mut delivery = found.value.clone();
+    let mut delivery = world.backend.must::<Delivery>(&id).await.unwrap().value;
     let run = delivery.runs.first_mut().unwrap();
     run.job = Some(job);
     run.session = Some("4711".parse().unwrap());
     run.ended_at = Some(world.clock.now());
     run.transcript = state;
     let run = run.clone();
-    let mut unit = world.backend.unit();
-    let key = keys::delivery(&id);
-    let place = IndexEntry::default();
-    unit.put(key, &delivery, Some(found.version), place);
-    world.backend.commit(unit).await.unwrap();
+    world.put(keys::delivery(&id), &delivery).await;
     world.messages().await;
     (id, run)
 }
@@ -74,12 +67,10 @@ fn pages(world: &World) -> [TranscriptPage; 2] {
 }
 
 async fn keep(world: &World, (id, run): (&DeliveryId, &Run), pages: &[TranscriptPage]) {
-    let mut unit = world.backend.unit();
     for (page, kept) in (1..).zip(pages) {
         let key = keys::transcript(id, &run.id, page);
-        unit.put_if(key, kept, Expect::Any, IndexEntry::default());
+        world.put(key, kept).await;
     }
-    world.backend.commit(unit).await.unwrap();
 }
 
 /// Plays the dispatcher that reads a transcript.
@@ -409,10 +400,7 @@ async fn finds_no_session(world: &World) {
             "Jules has no such session".to_owned(),
         )),
     };
-    let key = keys::adoption(&id);
-    let mut unit = world.backend.unit();
-    unit.put_if(key, &adoption, Expect::Any, IndexEntry::default());
-    world.backend.commit(unit).await.unwrap();
+    world.put(keys::adoption(&id), &adoption).await;
 }
 
 #[tokio::test]

@@ -1,14 +1,11 @@
 //! Sources over HTTP: listed, shown, removed, and their issues read.
 
-use axum::body::Body;
-use axum::http::{Method, Request};
+use axum::http::Method;
 use domain::delivery::IntakeLabel;
 use domain::ids::RepoName;
 use domain::intake::{Intake, IntakeReading};
-use domain::policy::Source;
 use domain::token::{Rights, Scope};
 use domain::webhook_activity::WebhookActivity;
-use engine::backend::IndexEntry;
 use engine::keys;
 use engine::ports::Clock;
 use engine::work::Work;
@@ -18,7 +15,7 @@ use serde_json::{Value, json};
 use crate::mcp::call_of;
 use crate::metrics::add_account;
 use crate::pages::Browser;
-use crate::world::{Answer, TOKEN, World, send};
+use crate::world::{Answer, TOKEN, World};
 
 const PATH: &str = "/api/sources/acme/shop";
 
@@ -28,30 +25,20 @@ fn repo() -> RepoName {
     "acme/shop".parse().unwrap()
 }
 
-pub(crate) async fn change(world: &World, change: impl Fn(&mut Source)) {
-    let found = world.backend.store.source(&repo()).await.unwrap().unwrap();
-    let mut source = found.value.clone();
-    change(&mut source);
-    let saved = world.backend.save_source(Some(&found), &source).await;
-    saved.unwrap();
-}
-
 async fn labelled() -> World {
     let world = World::new().await;
-    change(&world, |source| {
-        source.deliveries.label = Some("gaffer".parse().unwrap());
-    })
-    .await;
+    world
+        .change_source(|source| {
+            source.deliveries.label = Some("gaffer".parse().unwrap());
+        })
+        .await;
     world.messages().await;
     world
 }
 
 async fn save(world: &World, next: impl Fn(&Intake) -> Intake) {
     let found = world.backend.store.get_or_initial::<Intake>(&repo()).await;
-    let found = found.unwrap();
-    let mut unit = world.backend.unit();
-    unit.save(&repo(), &next(&found.value), Some(found.version));
-    world.backend.commit(unit).await.unwrap();
+    world.save(&repo(), &next(&found.unwrap().value)).await;
 }
 
 /// A reading of all issues with a label, without webhooks.
@@ -66,11 +53,9 @@ fn reading(label: &IntakeLabel, created: u32, closed: u32) -> IntakeReading<'_> 
 }
 
 async fn remove(world: &World, token: &str) -> Answer {
-    let request = Request::builder()
-        .method(Method::DELETE)
-        .uri(PATH)
-        .header("authorization", format!("Bearer {token}"));
-    send(&world.router, request.body(Body::empty()).unwrap()).await
+    world
+        .call_as(token, (Method::DELETE, PATH), (&[], ""))
+        .await
 }
 
 #[tokio::test]
@@ -105,21 +90,9 @@ async fn a_source_in_use_is_not_removed_and_an_agent_removes_none() {
     assert_eq!(refused.json()["existing"], made["id"]);
 
     let world = World::new().await;
-    let name = "ci".parse().unwrap();
-    let agent = "zai".parse().unwrap();
-    let made = world.backend.create_token(
-        &name,
-        Rights::new(Scope::Admin, Some(&agent)),
-        None,
-        [7; 32],
-    );
-    let token = made.await.unwrap().1;
+    let token = world.agent_token(Scope::Admin).await;
     assert_eq!(remove(&world, &token).await.code(403), "people_only");
-    let name = "look".parse().unwrap();
-    let made = world
-        .backend
-        .create_token(&name, Rights::new(Scope::Read, None), None, [8; 32]);
-    let token = made.await.unwrap().1;
+    let token = world.token("look", Rights::new(Scope::Read, None)).await;
     let refused = remove(&world, &token).await;
     assert_eq!(refused.code(403), "scope_too_small");
     assert_eq!(
@@ -130,13 +103,10 @@ async fn a_source_in_use_is_not_removed_and_an_agent_removes_none() {
 }
 
 async fn edit(world: &World, token: &str, changes: &Value) -> Answer {
-    let request = Request::builder()
-        .method(Method::PATCH)
-        .uri(PATH)
-        .header("authorization", format!("Bearer {token}"))
-        .header("content-type", "application/json");
-    let body = Body::from(changes.to_string());
-    send(&world.router, request.body(body).unwrap()).await
+    let changes = changes.to_string();
+    world
+        .call_as(token, (Method::PATCH, PATH), (&[], &changes))
+        .await
 }
 
 #[tokio::test]
@@ -233,24 +203,12 @@ async fn what_is_not_given_stays_and_null_takes_away() {
     assert_eq!(changed["paused"], true);
     assert_eq!(changed["deliveries"].get("label"), None);
     assert_eq!(changed["deliveries"]["review_rounds"], 1);
-    let name = "ci".parse().unwrap();
-    let agent = "zai".parse().unwrap();
-    let made = world.backend.create_token(
-        &name,
-        Rights::new(Scope::Admin, Some(&agent)),
-        None,
-        [7; 32],
-    );
-    let token = made.await.unwrap().1;
+    let token = world.agent_token(Scope::Admin).await;
     let refused = edit(&world, &token, &json!({ "paused": false })).await;
     assert_eq!(refused.code(403), "people_only");
-    let added = Request::builder()
-        .method(Method::POST)
-        .uri("/api/sources")
-        .header("authorization", format!("Bearer {token}"))
-        .header("content-type", "application/json");
     let wanted = json!({ "repo": "acme/toys", "account": "default" }).to_string();
-    let refused = send(&world.router, added.body(Body::from(wanted)).unwrap()).await;
+    let add = (Method::POST, "/api/sources");
+    let refused = world.call_as(&token, add, (&[], &wanted)).await;
     assert_eq!(refused.code(403), "people_only");
     assert_eq!(world.get(PATH).await.ok(200)["paused"], true);
 
@@ -306,7 +264,7 @@ async fn a_source_whose_issues_are_not_read_is_not_synced() {
     let refused = world.post(SYNC, &Value::Null).await;
     assert_eq!(refused.code(409), "no_intake_label");
     let world = labelled().await;
-    change(&world, |source| source.paused = true).await;
+    world.change_source(|source| source.paused = true).await;
     world.messages().await;
     let refused = world.post(SYNC, &Value::Null).await;
     assert_eq!(refused.code(409), "source_paused");
@@ -337,11 +295,9 @@ async fn workers_tell_their_last_result_or_their_last_error() {
     save(&world, |it| it.skipped(now)).await;
     assert_eq!(worker().await["interval_seconds"], 600);
     // With webhooks, a reading that failed is tried again as soon as ever.
-    let mut unit = world.backend.unit();
     let heard = WebhookActivity { webhook_at: now };
     let key = keys::webhook_activity(&repo());
-    unit.put(key, &heard, None, IndexEntry::default());
-    world.backend.commit(unit).await.unwrap();
+    world.put(key, &heard).await;
     let with_webhooks = IntakeReading {
         has_webhooks: true,
         ..reading(&label, 0, 0)

@@ -1,7 +1,6 @@
 //! Sprints over HTTP: planned, started, shown, explained, ordered and refused.
 
-use axum::body::Body;
-use axum::http::{Method, Request};
+use axum::http::Method;
 use domain::governor::Slots;
 use domain::ids::{PersonaName, RepoName, SprintNumber};
 use domain::job::{self, Job};
@@ -9,19 +8,16 @@ use domain::sprint::{
     Against, Clash, Landing, Offer, Report, Sights, Sprint, SprintInput, SprintSight, Way,
     WeaveVerdict, Work, Woven, apply,
 };
-use domain::token::{Rights, Scope};
-use engine::backend::IndexEntry;
+use domain::token::Scope;
 use engine::keys;
-use engine::ports::{Clock, Expect};
+use engine::ports::Clock;
 use engine::readings::ReadPersonas;
 use engine::work::Work as Message;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use crate::deliveries::has_agent;
 use crate::metrics::add_account;
-use crate::sources::change;
-use crate::world::{Answer, SHA, World, send};
+use crate::world::{SHA, World};
 
 const SPRINTS: &str = "/api/sprints/acme/shop";
 
@@ -64,26 +60,19 @@ async fn read_of(
         taken,
         failure: failure.map(str::to_owned),
     };
-    let key = keys::personas_read(&repo());
-    let before = world.backend.store.records().get(&key).await;
-    let before = before.unwrap().map(|found| found.version);
-    let mut unit = world.backend.unit();
-    unit.put(key, &read, before, IndexEntry::default());
-    world.backend.commit(unit).await.unwrap();
+    world.put(keys::personas_read(&repo()), &read).await;
 }
 
 /// Plays the dispatcher: saves the sprint after an input, with the report if it is one.
 async fn play(world: &World, input: SprintInput) -> Sprint {
     let found = world.backend.must_sprint(&repo(), None).await.unwrap();
     let next = apply(&found.value, &input, world.clock.now());
-    let mut unit = world.backend.unit();
     if let SprintInput::Woven(report) = &input {
         let key = keys::sprint_weave(&next.repo, next.number, report.weave);
-        unit.put(key, report.as_ref(), None, IndexEntry::default());
+        world.put(key, report.as_ref()).await;
     }
     let id = (next.repo.clone(), next.number);
-    unit.save_at(&id, &next, Some(found.version), None);
-    world.backend.commit(unit).await.unwrap();
+    world.save(&id, &next).await;
     next
 }
 
@@ -156,23 +145,6 @@ async fn start(world: &World, personas: &[&str]) -> Value {
     begun.ok(202)
 }
 
-/// The text of a token of an agent.
-async fn agent_token(world: &World) -> String {
-    let (name, agent) = ("ci".parse().unwrap(), "zai".parse().unwrap());
-    let rights = Rights::new(Scope::Write, Some(&agent));
-    let made = world.backend.create_token(&name, rights, None, [7; 32]);
-    made.await.unwrap().1
-}
-
-async fn as_caller(world: &World, path: &str, token: &str) -> Answer {
-    let request = Request::builder()
-        .method(Method::POST)
-        .uri(path)
-        .header("authorization", format!("Bearer {token}"))
-        .body(Body::from("{}"));
-    send(&world.router, request.unwrap()).await
-}
-
 #[tokio::test]
 async fn a_dry_run_tells_the_plan_and_creates_nothing() {
     let world = world().await;
@@ -206,14 +178,7 @@ async fn a_plan_counts_no_slot_of_a_job_that_is_over() {
     world.change(&at_work, begin).await;
     let mut slots = Slots::free("default".parse().unwrap());
     slots.taken = [over, at_work].map(|id| (id, now)).into();
-    let mut unit = world.backend.unit();
-    unit.put_if(
-        keys::slots(&slots.account),
-        &slots,
-        Expect::Any,
-        IndexEntry::default(),
-    );
-    world.backend.commit(unit).await.unwrap();
+    world.put(keys::slots(&slots.account), &slots).await;
     let plan = world.post(SPRINTS, &json!({ "dry_run": true })).await;
     let plan = plan.ok(200);
     let told = (&plan["begin_now"], &plan["wait_for_slots"]);
@@ -228,10 +193,11 @@ async fn a_plan_names_and_counts_the_members_as_the_start_does() {
         let wanted = json!({ "dry_run": true, "number": number, "personas": twice });
         world.post(SPRINTS, &wanted).await.ok(200)
     };
-    change(&world, |source| {
-        source.sprints.parallel = "every=2".parse().unwrap();
-    })
-    .await;
+    world
+        .change_source(|source| {
+            source.sprints.parallel = "every=2".parse().unwrap();
+        })
+        .await;
     for (number, later) in [(1, 1), (2, 0)] {
         let plan = plan(number).await;
         assert_eq!(plan["members"], json!(["curator", "refactor"]));
@@ -457,7 +423,7 @@ async fn nothing_is_integrated_in_a_pause_so_that_what_was_finished_in_it_is_not
     let world = world().await;
     start(&world, &["curator", "refactor"]).await;
     play(&world, ready(&world, &[("curator", 101)]).await).await;
-    change(&world, |source| source.paused = true).await;
+    world.change_source(|source| source.paused = true).await;
     world.messages().await;
     let integrate = format!("{SPRINTS}/50/integrate");
     for body in [json!({}), json!({ "now": true })] {
@@ -472,7 +438,7 @@ async fn nothing_is_integrated_in_a_pause_so_that_what_was_finished_in_it_is_not
     assert_eq!(world.messages().await, []);
     let shown = world.get(&format!("{SPRINTS}/50")).await.ok(200);
     assert_eq!(shown["members"][1]["state"], "waiting");
-    change(&world, |source| source.paused = false).await;
+    world.change_source(|source| source.paused = false).await;
     let now = world.post(&integrate, &json!({ "now": true })).await;
     assert_eq!(now.ok(200)["state"], "integrating");
 }
@@ -480,12 +446,13 @@ async fn nothing_is_integrated_in_a_pause_so_that_what_was_finished_in_it_is_not
 #[tokio::test]
 async fn a_sprint_that_weaves_nothing_is_told_so_in_a_pause_too() {
     let world = world().await;
-    change(&world, |source| {
-        source.sprints.parallel = "except=50".parse().unwrap();
-    })
-    .await;
+    world
+        .change_source(|source| {
+            source.sprints.parallel = "except=50".parse().unwrap();
+        })
+        .await;
     start(&world, &["curator", "refactor"]).await;
-    change(&world, |source| source.paused = true).await;
+    world.change_source(|source| source.paused = true).await;
     for body in [json!({}), json!({ "now": true })] {
         let refused = world.post(&format!("{SPRINTS}/50/integrate"), &body).await;
         assert_eq!(refused.code(409), "individual");
@@ -570,10 +537,11 @@ async fn a_sprint_that_weaves_does_not_start_on_a_branch_that_is_taken() {
         let told = "git push origin --delete jules-sprint-50-integration";
         assert!(taken.text.contains(told), "{taken:?}");
     }
-    change(&world, |source| {
-        source.sprints.parallel = "except=50".parse().unwrap();
-    })
-    .await;
+    world
+        .change_source(|source| {
+            source.sprints.parallel = "except=50".parse().unwrap();
+        })
+        .await;
     let dry = json!({ "number": 50, "dry_run": true });
     let alone = world.post(SPRINTS, &dry).await;
     assert_eq!(alone.ok(200)["merges"], "individual");
@@ -609,11 +577,16 @@ async fn the_newest_sprint_of_a_source_is_counted() {
 #[tokio::test]
 async fn an_agent_orders_only_in_its_own_sources() {
     let world = world().await;
-    let token = agent_token(&world).await;
-    let foreign = as_caller(&world, SPRINTS, &token).await;
+    let token = world.agent_token(Scope::Write).await;
+    let start = async || {
+        world
+            .call_as(&token, (Method::POST, SPRINTS), (&[], "{}"))
+            .await
+    };
+    let foreign = start().await;
     assert_eq!(foreign.status, 403, "{foreign:?}");
-    has_agent(&world, "acme/shop").await;
-    let begun = as_caller(&world, SPRINTS, &token).await.ok(202);
+    world.has_agent().await;
+    let begun = start().await.ok(202);
     assert_eq!(begun["by"], "agent zai");
 }
 

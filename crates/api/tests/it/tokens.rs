@@ -1,14 +1,13 @@
 //! Tokens with a scope.
 
-use axum::body::Body;
-use axum::http::{Method, Request};
+use axum::http::Method;
 use domain::ids::TokenName;
 use domain::token::{Rights, Scope};
 use engine::backend::Backend;
 use jiff::SignedDuration;
 use serde_json::json;
 
-use crate::world::{Answer, World, send};
+use crate::world::{Answer, World};
 
 const SCOPES: [Scope; 3] = [Scope::Read, Scope::Write, Scope::Admin];
 
@@ -26,15 +25,7 @@ async fn made(
 }
 
 async fn shown(world: &World, token: &str, (method, path, body): (Method, &str, &str)) -> Answer {
-    let request = Request::builder().method(method).uri(path);
-    let request = request
-        .header("authorization", format!("Bearer {token}"))
-        .header("content-type", "application/json");
-    send(
-        &world.router,
-        request.body(Body::from(body.to_owned())).unwrap(),
-    )
-    .await
+    world.call_as(token, (method, path), (&[], body)).await
 }
 
 /// Every route behind the API, and which scope it needs.
@@ -138,13 +129,11 @@ async fn an_order_says_which_token_gave_it() {
     let token = made(&world.backend, "zai", Scope::Write, None).await;
     let say = format!("/jobs/{id}:say");
     let named = async |key: &str| {
-        let request = Request::builder().method(Method::POST).uri(&say);
-        let request = request
-            .header("authorization", format!("Bearer {token}"))
-            .header("content-type", "application/json")
-            .header("idempotency-key", key);
-        let body = Body::from(json!({"message": "Go on."}).to_string());
-        send(&world.router, request.body(body).unwrap()).await
+        let body = json!({"message": "Go on."}).to_string();
+        let named = [("idempotency-key", key)];
+        world
+            .call_as(&token, (Method::POST, &say), (&named, &body))
+            .await
     };
     for key in ["once", "once", "twice"] {
         assert!(named(key).await.status.is_success());

@@ -9,20 +9,23 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use domain::effect::{Effect, EffectState};
 use domain::failure::Failure;
-use domain::ids::{AgentName, JobId, PullRef, RepoName, SessionId};
+use domain::ids::{JobId, PullRef, RepoName, SessionId};
 use domain::job::{self, Job, JobPhase, Watch};
 use domain::policy::{Source, Timing};
 use domain::session::{SessionState, SessionView};
+use domain::token::{Rights, Scope};
 use engine::backend::{Backend, IndexEntry};
 use engine::jobs::{Order, job_list};
 use engine::keys;
-use engine::ports::{Clock, Ids, Queue, Records};
-use engine::settings::Agent;
+use engine::ports::{Clock, Expect, Ids, Key, Queue, Records};
+use engine::settings::{Agent, TrackedPull};
+use engine::store::Aggregate;
 use engine::work::Work;
 use http_body_util::BodyExt;
 use jiff::{SignedDuration, Timestamp};
 use local::{Database, LocalQueue, Store};
 use secrecy::SecretString;
+use serde::Serialize;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 use ulid::Ulid;
@@ -158,32 +161,16 @@ impl World {
     }
 
     async fn settings(&self) {
-        let mut unit = self.backend.unit();
         for repo in ["acme/shop", "acme/other"] {
             let repo: RepoName = repo.parse().unwrap();
             let source = Source {
                 branch: (repo.name() == "shop").then(|| "main".parse().unwrap()),
                 ..Source::new(repo.clone(), "default".parse().unwrap())
             };
-            let list = keys::listed(keys::SOURCES, repo.key());
-            unit.put(
-                keys::source(&repo),
-                &source,
-                None,
-                IndexEntry {
-                    list,
-                    ..IndexEntry::default()
-                },
-            );
+            self.save(&repo, &source).await;
         }
-        let name: AgentName = "zai".parse().unwrap();
-        let agent = Agent::new(name.clone());
-        let place = IndexEntry {
-            list: keys::listed(keys::AGENTS, name.to_string()),
-            ..IndexEntry::default()
-        };
-        unit.put(keys::agent(&name), &agent, None, place);
-        self.backend.commit(unit).await.unwrap();
+        let agent = Agent::new("zai".parse().unwrap());
+        self.save(&agent.name, &agent).await;
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {
@@ -221,15 +208,54 @@ impl World {
         path: &str,
         (headers, body): (&[(&str, &str)], &str),
     ) -> Answer {
+        self.call_as(TOKEN, (method, path), (headers, body)).await
+    }
+
+    /// The same with another token.
+    pub(crate) async fn call_as(
+        &self,
+        token: &str,
+        (method, path): (Method, &str),
+        (headers, body): (&[(&str, &str)], &str),
+    ) -> Answer {
         let mut request = Request::builder()
             .method(method)
             .uri(path)
-            .header("authorization", format!("Bearer {TOKEN}"));
+            .header("authorization", format!("Bearer {token}"));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let request = request.body(Body::from(body.to_owned())).unwrap();
         send(&self.router, request).await
+    }
+
+    /// The text of a new token.
+    pub(crate) async fn token(&self, name: &str, rights: Rights) -> String {
+        let name = name.parse().unwrap();
+        let made = self.backend.create_token(&name, rights, None, [7; 32]);
+        made.await.unwrap().1
+    }
+
+    /// The same of the agent `zai`.
+    pub(crate) async fn agent_token(&self, scope: Scope) -> String {
+        let zai = "zai".parse().unwrap();
+        self.token("ci", Rights::new(scope, Some(&zai))).await
+    }
+
+    /// Changes the source `acme/shop`.
+    pub(crate) async fn change_source(&self, edit: impl FnOnce(&mut Source)) {
+        let repo = "acme/shop".parse().unwrap();
+        let found = self.backend.store.source(&repo).await.unwrap().unwrap();
+        let mut source = found.value.clone();
+        edit(&mut source);
+        let saved = self.backend.save_source(Some(&found), &source).await;
+        saved.unwrap();
+    }
+
+    /// Makes `zai` the agent of `acme/shop`.
+    pub(crate) async fn has_agent(&self) {
+        let zai = "zai".parse().unwrap();
+        self.change_source(|source| source.agent = Some(zai)).await;
     }
 
     /// A new job, as the engine makes it.
@@ -272,24 +298,43 @@ impl World {
             }
         })
         .await;
-        let mut unit = self.backend.unit();
-        unit.put(keys::session(&session), &id, None, IndexEntry::default());
-        self.backend.commit(unit).await.unwrap();
+        self.put(keys::session(&session), &id).await;
         id
     }
 
     /// Changes a job behind the API's back.
     pub(crate) async fn change(&self, id: &JobId, edit: impl FnOnce(&mut Job)) {
-        let found = self.backend.store.job(id).await.unwrap().unwrap();
-        let mut job = found.value;
+        let mut job = self.backend.store.job(id).await.unwrap().unwrap().value;
         edit(&mut job);
-        let mut unit = self.backend.unit();
         let place = IndexEntry {
             list: job_list(&job),
             ..IndexEntry::default()
         };
-        unit.put(keys::job(id), &job, Some(found.version), place);
+        self.put_at(keys::job(id), &job, place).await;
+    }
+
+    /// Puts a record behind the API's back, in place of the one that there is.
+    pub(crate) async fn put(&self, key: Key, value: &impl Serialize) {
+        self.put_at(key, value, IndexEntry::default()).await;
+    }
+
+    /// The same with its place in a list.
+    pub(crate) async fn put_at(&self, key: Key, value: &impl Serialize, place: IndexEntry) {
+        let mut unit = self.backend.unit();
+        unit.put_if(key, value, Expect::Any, place);
         self.backend.commit(unit).await.unwrap();
+    }
+
+    /// The same with an aggregate, at its own place.
+    pub(crate) async fn save<T: Aggregate>(&self, id: &T::Id, value: &T) {
+        let place = value.index_entry();
+        self.put_at(T::key(id), value, place).await;
+    }
+
+    /// The pull request that is stored.
+    pub(crate) async fn pull(&self) -> TrackedPull {
+        let found = self.backend.store.pull(&shop_pull()).await;
+        found.unwrap().unwrap().value
     }
 
     /// Plays the dispatcher for one effect of a job: waits for it, then settles it.
@@ -315,10 +360,7 @@ impl World {
                 state,
                 ..found.value
             };
-            let mut unit = self.backend.unit();
-            let key = keys::effect(&pk, &effect.id);
-            unit.put(key, &effect, Some(found.version), IndexEntry::default());
-            self.backend.commit(unit).await.unwrap();
+            self.put(keys::effect(&pk, &effect.id), &effect).await;
             return effect;
         }
     }

@@ -2,12 +2,11 @@
 
 use domain::ids::RepoName;
 use domain::intake::Intake;
-use engine::backend::{Backend, IndexEntry};
-use engine::keys;
+use engine::backend::Backend;
 use engine::settings::Switches;
 use serde_json::{Value, json};
 
-use crate::jobs::{backend, world};
+use crate::jobs::{backend, save, world};
 use crate::world::World;
 
 const REPO: &str = "acme/shop";
@@ -121,11 +120,7 @@ fn the_board_says_whether_gaffer_only_observes() {
             observe_only,
             ..Switches::default()
         };
-        with_backend(&world, async |backend| {
-            let mut unit = backend.unit();
-            unit.put(keys::switches(), &switches, None, IndexEntry::default());
-            backend.commit(unit).await.unwrap();
-        });
+        with_backend(&world, async |backend| save(backend, &(), &switches).await);
         let board = world.json(&["delivery", "board"]);
         assert_eq!(board["observe_only"], observe_only);
         let said = world.run(&["delivery", "board"]).ok().stdout;
@@ -144,9 +139,7 @@ pub(crate) async fn fail_reading(backend: &Backend) {
     let next = found
         .value
         .failed("GitHub answers 502", backend.now(), None);
-    let mut unit = backend.unit();
-    unit.save(&repo, &next, Some(found.version));
-    backend.commit(unit).await.unwrap();
+    save(backend, &repo, &next).await;
 }
 
 /// A source whose issues the dispatcher could not read.

@@ -7,10 +7,13 @@ use std::thread;
 use std::time::Duration;
 
 use api::ApiState;
-use engine::backend::Backend;
+use engine::backend::{Backend, IndexEntry};
 use engine::machine::{RandomIds, SystemClock};
+use engine::ports::{Expect, Key};
+use engine::store::Aggregate;
 use local::{Database, LocalQueue};
 use secrecy::SecretString;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::world::{KEY, World};
@@ -33,6 +36,20 @@ pub(crate) fn backend(world: &World) -> Backend {
         Arc::new(RandomIds),
         installation,
     )
+}
+
+/// Puts a record as the dispatcher leaves it.
+pub(crate) async fn put(backend: &Backend, key: Key, value: &impl Serialize) {
+    let mut unit = backend.unit();
+    unit.put_if(key, value, Expect::Any, IndexEntry::default());
+    backend.commit(unit).await.unwrap();
+}
+
+/// The same with an aggregate, at its own place.
+pub(crate) async fn save<T: Aggregate>(backend: &Backend, id: &T::Id, value: &T) {
+    let mut unit = backend.unit();
+    unit.put_if(T::key(id), value, Expect::Any, value.index_entry());
+    backend.commit(unit).await.unwrap();
 }
 
 /// Serves the API on a free port until the test process ends.

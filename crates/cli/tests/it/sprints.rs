@@ -1,13 +1,13 @@
 //! `gaffer sprint` against the real API over the same data folder, with no dispatcher behind it.
 
 use domain::ids::{PersonaName, RepoName};
-use engine::backend::{Backend, IndexEntry};
+use engine::backend::Backend;
 use engine::keys;
 use engine::readings::ReadPersonas;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use crate::jobs::{backend, create, world};
+use crate::jobs::{backend, create, put, save, world};
 use crate::world::{World, ran};
 
 const REPO: &str = "acme/shop";
@@ -44,14 +44,7 @@ fn with_faults(faults: &[&str]) -> World {
         taken: None,
         failure: None,
     };
-    let mut unit = backend.unit();
-    unit.put(
-        keys::personas_read(&repo()),
-        &read,
-        None,
-        IndexEntry::default(),
-    );
-    wait(backend.commit(unit)).unwrap();
+    wait(put(&backend, keys::personas_read(&repo()), &read));
     world
 }
 
@@ -327,9 +320,7 @@ async fn give_job(backend: &Backend, job: &str) {
     let mut sprint = found.value;
     sprint.members[1].job = job.parse().unwrap();
     let id = (repo(), sprint.number);
-    let mut unit = backend.unit();
-    unit.save_at(&id, &sprint, Some(found.version), None);
-    backend.commit(unit).await.unwrap();
+    save(backend, &id, &sprint).await;
 }
 
 #[test]

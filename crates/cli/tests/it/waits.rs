@@ -418,9 +418,7 @@ async fn agent(backend: &Backend) {
         url: Some("https://zai.example.com/".parse().unwrap()),
         ..Agent::new(name.clone())
     };
-    let mut unit = backend.unit();
-    unit.put(keys::agent(&name), &agent, None, IndexEntry::default());
-    backend.commit(unit).await.unwrap();
+    jobs::put(backend, keys::agent(&name), &agent).await;
 }
 
 /// A world with a job in each state.

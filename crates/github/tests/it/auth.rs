@@ -8,7 +8,7 @@ use github::{Reader, Writer};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use crate::server::{Asked, Backend, Reply, Server, TOKEN, pull};
+use crate::server::{Asked, Backend, Reply, Server, TOKEN, failed, pull};
 
 const KEY: &str = include_str!("keys/app.pem");
 const INSTALLATION: &str = "GET /repos/acme/shop/installation";
@@ -110,10 +110,7 @@ async fn after_a_refusal_the_secret_is_read_again_once_a_minute() {
     let reader = Reader::new(backend.client(&server, None));
     for _ in 0..5 {
         let failure = reader.default_branch(&pull().repo).await.unwrap_err();
-        assert_eq!(
-            (failure.class, failure.happened),
-            (FailureClass::Unauthorized, CallEffect::No)
-        );
+        failed(&failure, FailureClass::Unauthorized, CallEffect::No);
     }
     assert_eq!(backend.reads(), 2);
     assert_eq!(
@@ -146,10 +143,7 @@ async fn without_a_secret_nothing_is_sent() {
         .label(&pull(), "x")
         .await
         .unwrap_err();
-    assert_eq!(
-        (failure.class, failure.happened),
-        (FailureClass::Unauthorized, CallEffect::No)
-    );
+    failed(&failure, FailureClass::Unauthorized, CallEffect::No);
     assert!(server.asked().is_empty());
 }
 
@@ -231,10 +225,7 @@ async fn a_key_in_one_line_works_and_no_key_says_so() {
             .await;
         assert_eq!(outcome.is_ok(), works);
         if let Err(failure) = outcome {
-            assert_eq!(
-                (failure.class, failure.happened),
-                (FailureClass::Unauthorized, CallEffect::No)
-            );
+            failed(&failure, FailureClass::Unauthorized, CallEffect::No);
             assert!(
                 failure.message.contains("PEM") && !failure.message.contains("canary"),
                 "{failure}"
@@ -250,10 +241,7 @@ async fn a_repository_without_the_app_is_named() {
         .label(&pull(), "x")
         .await
         .unwrap_err();
-    assert_eq!(
-        (failure.class, failure.happened),
-        (FailureClass::Forbidden, CallEffect::No)
-    );
+    failed(&failure, FailureClass::Forbidden, CallEffect::No);
     assert!(
         failure.message.contains("not installed on acme/shop"),
         "{failure}"
@@ -272,10 +260,7 @@ async fn a_write_whose_sign_in_failed_certainly_did_not_happen() {
     let server = Server::start(script).await;
     let writer = Writer::new(Backend::new(KEY).client(&server, Some(77)));
     let failure = writer.label(&pull(), "x").await.unwrap_err();
-    assert_eq!(
-        (failure.class, failure.happened),
-        (FailureClass::Unavailable, CallEffect::No)
-    );
+    failed(&failure, FailureClass::Unavailable, CallEffect::No);
     assert_eq!(server.lines(), [INSTALLATION, MAKE_TOKEN]);
 }
 
@@ -289,10 +274,7 @@ async fn a_secret_of_another_kind_is_not_sent_to_github() {
         let server = Server::start(|_: &Asked| main_branch()).await;
         let reader = Reader::new(Backend::new(secret).client(&server, None));
         let failure = reader.default_branch(&pull().repo).await.unwrap_err();
-        assert_eq!(
-            (failure.class, failure.happened),
-            (FailureClass::Unauthorized, CallEffect::No)
-        );
+        failed(&failure, FailureClass::Unauthorized, CallEffect::No);
         assert!(failure.message.contains(told), "{failure}");
         assert!(!failure.message.contains(secret.trim()), "{failure}");
         assert_eq!(server.lines(), [""; 0]);

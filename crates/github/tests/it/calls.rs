@@ -6,7 +6,7 @@ use github::{Reader, Settings};
 use jiff::SignedDuration;
 use serde_json::json;
 
-use crate::server::{Asked, Reply, Server, TOKEN, common, now, pull};
+use crate::server::{Asked, Reply, Server, TOKEN, common, failed, now, pull};
 use crate::world::*;
 
 const REPO: &str = "GET /repos/acme/shop";
@@ -41,12 +41,7 @@ async fn all_pages_are_read() {
         ),
         _ => green(asked),
     };
-    let facts = Server::start(script)
-        .await
-        .reader()
-        .facts(&pull(), common(), now())
-        .await
-        .unwrap();
+    let facts = Server::start(script).await.facts().await.unwrap();
     let names: Vec<&str> = facts
         .checks
         .known()
@@ -71,12 +66,7 @@ async fn a_next_page_elsewhere_gets_no_call() {
             ),
             _ => green(asked),
         };
-        let facts = Server::start(script)
-            .await
-            .reader()
-            .facts(&pull(), common(), now())
-            .await
-            .unwrap();
+        let facts = Server::start(script).await.facts().await.unwrap();
         assert!(
             matches!(facts.reviews, domain::facts::Fact::Unknown { why } if why.contains("another host"))
         );
@@ -251,11 +241,7 @@ async fn every_status_has_its_class() {
     ];
     for (status, message, class, happened) in rows {
         let failure = failure_of(Reply::refusal(status, message)).await;
-        assert_eq!(
-            (failure.class, failure.happened),
-            (class, happened),
-            "{status}"
-        );
+        failed(&failure, class, happened);
         assert!(
             failure.message.contains(message) && failure.message.contains("acme/shop"),
             "{}",
@@ -292,10 +278,7 @@ async fn garbled_and_broken_answers_are_told_apart() {
         ..Reply::text(200, "{\"default_branch\":")
     })
     .await;
-    assert_eq!(
-        (broken.class, broken.happened),
-        (FailureClass::Network, CallEffect::Maybe)
-    );
+    failed(&broken, FailureClass::Network, CallEffect::Maybe);
 }
 
 #[tokio::test]

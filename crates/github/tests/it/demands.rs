@@ -19,13 +19,7 @@ async fn demands(rules: Reply, protection: Reply) -> Fact<Demands> {
         COMPARE => Reply::ok(&json!({ "ahead_by": 1, "behind_by": 3, "commits": [] })),
         _ => green(asked),
     };
-    Server::start(script)
-        .await
-        .reader()
-        .facts(&pull(), common(), now())
-        .await
-        .unwrap()
-        .demands
+    Server::start(script).await.facts().await.unwrap().demands
 }
 
 fn none() -> Reply {
@@ -86,12 +80,7 @@ async fn a_comparison_that_fails_leaves_the_demands_unknown() {
         COMPARE => Reply::refusal(500, "boom"),
         _ => green(asked),
     };
-    let facts = Server::start(script)
-        .await
-        .reader()
-        .facts(&pull(), common(), now())
-        .await
-        .unwrap();
+    let facts = Server::start(script).await.facts().await.unwrap();
     assert!(matches!(facts.demands, Fact::Unknown { why } if why.contains("comparing")));
 }
 
@@ -198,12 +187,7 @@ async fn a_base_with_a_slash_stays_one_segment() {
             _ => green(asked),
         }
     };
-    let facts = Server::start(script)
-        .await
-        .reader()
-        .facts(&pull(), common(), now())
-        .await
-        .unwrap();
+    let facts = Server::start(script).await.facts().await.unwrap();
     assert_eq!(facts.demands, Fact::Known(Demands::default()));
 }
 
@@ -216,19 +200,17 @@ async fn read_twice(list: Reply, protection: Reply) -> ([Fact<Demands>; 2], usiz
     };
     let server = Server::start(script).await;
     let reader = server.reader();
-    let first = reader
-        .facts(&pull(), common(), now())
-        .await
-        .unwrap()
-        .demands;
-    let second = reader
-        .facts(&pull(), common(), now())
-        .await
-        .unwrap()
-        .demands;
+    let read = async || {
+        reader
+            .facts(&pull(), common(), now())
+            .await
+            .unwrap()
+            .demands
+    };
+    let read = [read().await, read().await];
     let lines = server.lines();
     let asked = lines.iter().filter(|line| *line == PROTECTION).count();
-    ([first, second], asked)
+    (read, asked)
 }
 
 #[tokio::test]
@@ -277,16 +259,32 @@ fn pull_that_is(word: &Value) -> Reply {
     Reply::ok(&body)
 }
 
-/// Reads so many minutes after the last reading; answers how often the list and the branch itself were asked so far.
-async fn asked_after(
-    minutes: i64,
-    (backend, reader, server): (&Backend, &Reader, &Server),
-) -> (Fact<Demands>, [usize; 2]) {
-    backend.pass(SignedDuration::from_mins(minutes));
-    let facts = reader.facts(&pull(), common(), now()).await.unwrap();
-    let lines = server.lines();
-    let asked = |wanted: &str| lines.iter().filter(|line| *line == wanted).count();
-    (facts.demands, [asked(PROTECTED), asked(PROTECTION)])
+/// Readings of one server, one after another.
+struct Readings {
+    backend: Backend,
+    reader: Reader,
+    server: Server,
+}
+
+impl Readings {
+    async fn of(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+        let server = Server::start(script).await;
+        let backend = Backend::new(TOKEN);
+        Self {
+            reader: Reader::new(backend.client(&server, None)),
+            backend,
+            server,
+        }
+    }
+
+    /// Reads so many minutes after the last one; answers how often the list and the branch itself were asked so far.
+    async fn after(&self, minutes: i64) -> (Fact<Demands>, [usize; 2]) {
+        self.backend.pass(SignedDuration::from_mins(minutes));
+        let facts = self.reader.facts(&pull(), common(), now()).await.unwrap();
+        let lines = self.server.lines();
+        let asked = |wanted: &str| lines.iter().filter(|line| *line == wanted).count();
+        (facts.demands, [asked(PROTECTED), asked(PROTECTION)])
+    }
 }
 
 /// The list of protected branches where only a ruleset protects the base.
@@ -309,11 +307,9 @@ async fn the_list_without_the_base_is_read_each_time() {
         PROTECTION => one_approval(),
         _ => green(asked),
     };
-    let server = Server::start(script).await;
-    let backend = Backend::new(TOKEN);
-    let reader = Reader::new(backend.client(&server, None));
+    let readings = Readings::of(script).await;
     for asked in [[0, 1], [1, 1], [2, 1], [3, 2], [3, 3]] {
-        let found = asked_after(0, (&backend, &reader, &server)).await;
+        let found = readings.after(0).await;
         let approvals = found.0.known().unwrap().approvals;
         assert_eq!((found.1, approvals), (asked, u32::from(asked[0] == 3)));
     }
@@ -326,9 +322,7 @@ async fn of_a_clean_pull_request_it_is_believed_for_a_while_that_only_rulesets_p
         PROTECTED => ruled(),
         _ => green(asked),
     };
-    let server = Server::start(script).await;
-    let backend = Backend::new(TOKEN);
-    let reader = Reader::new(backend.client(&server, None));
+    let readings = Readings::of(script).await;
     for (minutes, asked) in [
         (0, [0, 1]),
         (0, [1, 1]),
@@ -337,7 +331,7 @@ async fn of_a_clean_pull_request_it_is_believed_for_a_while_that_only_rulesets_p
         (59, [2, 1]),
         (1, [3, 1]),
     ] {
-        let found = asked_after(minutes, (&backend, &reader, &server)).await;
+        let found = readings.after(minutes).await;
         assert_eq!(found, (Fact::Known(Demands::default()), asked));
     }
 }
@@ -355,11 +349,9 @@ async fn of_a_pull_request_that_is_not_clean_the_list_is_read_each_time() {
             PROTECTED => ruled(),
             _ => green(asked),
         };
-        let server = Server::start(script).await;
-        let backend = Backend::new(TOKEN);
-        let reader = Reader::new(backend.client(&server, None));
+        let readings = Readings::of(script).await;
         for asked in [[0, 1], [1, 1], [2, 1]] {
-            let found = asked_after(0, (&backend, &reader, &server)).await;
+            let found = readings.after(0).await;
             assert_eq!(found.1, asked, "{word}");
         }
     }
@@ -383,14 +375,12 @@ async fn a_word_that_changes_while_the_rest_is_read_counts_for_nothing() {
         PROTECTION => one_approval(),
         _ => green(asked),
     };
-    let server = Server::start(script).await;
-    let backend = Backend::new(TOKEN);
-    let reader = Reader::new(backend.client(&server, None));
+    let readings = Readings::of(script).await;
     for _ in 0..2 {
-        let (found, _) = asked_after(0, (&backend, &reader, &server)).await;
+        let (found, _) = readings.after(0).await;
         assert_eq!(found, Fact::Known(Demands::default()));
     }
-    let (third, asked) = asked_after(0, (&backend, &reader, &server)).await;
+    let (third, asked) = readings.after(0).await;
     assert_eq!((third.known().unwrap().approvals, asked), (1, [2, 2]));
 }
 
@@ -406,11 +396,9 @@ async fn protection_that_was_found_is_read_for_every_pull_request() {
         PROTECTION => one_approval(),
         _ => green(asked),
     };
-    let server = Server::start(script).await;
-    let backend = Backend::new(TOKEN);
-    let reader = Reader::new(backend.client(&server, None));
+    let readings = Readings::of(script).await;
     for (approvals, times) in [(0, 1), (0, 1), (1, 2), (1, 3)] {
-        let (found, [_, asked]) = asked_after(0, (&backend, &reader, &server)).await;
+        let (found, [_, asked]) = readings.after(0).await;
         assert_eq!(
             (found.known().unwrap().approvals, asked),
             (approvals, times)

@@ -3,17 +3,18 @@
 use domain::delivery::ProviderReport;
 use domain::failure::{CallEffect, Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, RepoName};
-use engine::ports::{AwaitedRun, Clock, IssuesRead, IssuesWrite, PullsRead};
-use github::{Client, Reader, Settings, Writer};
-use jiff::{SignedDuration, Timestamp};
+use engine::ports::{AwaitedRun, IssuesRead, IssuesWrite, PullsRead};
+use github::{Reader, Writer};
+use jiff::Timestamp;
+use sandbox::Scenario;
 use sandbox::github::{
     Access, CheckSetup, CheckState, CiSetup, Conclusion, DEFAULT_TOKEN, DeploymentState, Outcome,
     Permissions, RepoSetup, Resource, TokenSetup,
 };
-use sandbox::{ManualClock, Options, Sandbox, Scenario};
 use serde_json::{Value, json};
 
-use crate::server::{Asked, Backend, Reply, Server};
+use crate::server::{Asked, Reply, Server};
+use crate::stage::SandboxStage;
 use crate::world::{HEAD, OTHER, TIP, run, runs, statuses};
 
 const REPO: &str = "acme/shop";
@@ -447,53 +448,22 @@ async fn checks_of_which_only_a_part_can_be_read_are_no_answer() {
     assert_eq!(read.unwrap_err().class, FailureClass::Forbidden);
 }
 
-/// The sandbox's clock as the adapter's.
-struct Shared(ManualClock);
-
-impl Clock for Shared {
-    fn now(&self) -> Timestamp {
-        self.0.now()
-    }
-}
-
-struct Stage {
-    sandbox: Sandbox,
-    clock: ManualClock,
-}
-
-impl Stage {
-    /// A sandbox whose repository has a workflow that is dispatched and hangs.
-    async fn new() -> Self {
-        let deploy = CheckSetup {
-            workflow: "Deploy".to_owned(),
-            on_dispatch: true,
-            ..CheckSetup::new("deploy", Outcome::Hangs)
-        };
-        let ci = CiSetup {
-            checks: vec![deploy],
-            ..CiSetup::default()
-        };
-        let clock = ManualClock::new(crate::server::now());
-        let scenario = Scenario {
-            repos: vec![RepoSetup::new(REPO).with_ci(ci)],
-            ..Scenario::default()
-        };
-        let options = Options::manual(&clock, scenario);
-        let sandbox = Sandbox::start(options).await.unwrap();
-        Self { sandbox, clock }
-    }
-
-    fn client(&self, secret: &str) -> Client {
-        let settings = Settings::new(Some(&self.sandbox.github_base()), None).unwrap();
-        let clock = std::sync::Arc::new(Shared(self.clock.clone()));
-        let secrets = std::sync::Arc::new(Backend::new(secret));
-        Client::new(&settings, secrets, clock).unwrap()
-    }
-
-    fn pass(&self, seconds: i64) {
-        self.clock.advance(SignedDuration::from_secs(seconds));
-        self.sandbox.advance();
-    }
+/// A sandbox whose repository has a workflow that is dispatched and hangs.
+async fn stage() -> SandboxStage {
+    let deploy = CheckSetup {
+        workflow: "Deploy".to_owned(),
+        on_dispatch: true,
+        ..CheckSetup::new("deploy", Outcome::Hangs)
+    };
+    let ci = CiSetup {
+        checks: vec![deploy],
+        ..CiSetup::default()
+    };
+    SandboxStage::new(Scenario {
+        repos: vec![RepoSetup::new(REPO).with_ci(ci)],
+        ..Scenario::default()
+    })
+    .await
 }
 
 #[tokio::test]
@@ -502,9 +472,8 @@ async fn a_workflow_of_the_sandbox_is_dispatched_and_awaited() {
         (Conclusion::Success, ProviderReport::Good),
         (Conclusion::Failure, ProviderReport::Bad(String::new())),
     ] {
-        let stage = Stage::new().await;
-        let client = stage.client(DEFAULT_TOKEN);
-        let (reader, writer) = (Reader::new(client.clone()), Writer::new(client));
+        let stage = stage().await;
+        let (reader, writer) = stage.adapters(DEFAULT_TOKEN, None);
         let (file, branch) = ("deploy.yml", main());
         let since = stage.clock.now();
         let read = async || {
@@ -533,8 +502,8 @@ async fn a_workflow_of_the_sandbox_is_dispatched_and_awaited() {
 
 #[tokio::test]
 async fn what_cannot_be_dispatched_certainly_did_not_start() {
-    let stage = Stage::new().await;
-    let writer = Writer::new(stage.client(DEFAULT_TOKEN));
+    let stage = stage().await;
+    let writer = Writer::new(stage.client(DEFAULT_TOKEN, None));
     let none: BranchName = "none".parse().unwrap();
     for (file, branch, class) in [
         ("none.yml", &main(), FailureClass::NotFound),
@@ -550,7 +519,7 @@ async fn what_cannot_be_dispatched_certainly_did_not_start() {
         permissions: Permissions::all().with(Resource::Actions, Access::Read),
         ..TokenSetup::default()
     });
-    let writer = Writer::new(stage.client("narrow"));
+    let writer = Writer::new(stage.client("narrow", None));
     let failure = writer
         .dispatch_workflow(&repo(), "deploy.yml", &main())
         .await;
@@ -560,8 +529,8 @@ async fn what_cannot_be_dispatched_certainly_did_not_start() {
 
 #[tokio::test]
 async fn a_deployment_of_the_sandbox_is_followed() {
-    let stage = Stage::new().await;
-    let reader = Reader::new(stage.client(DEFAULT_TOKEN));
+    let stage = stage().await;
+    let reader = Reader::new(stage.client(DEFAULT_TOKEN, None));
     let (github, now) = (stage.sandbox.github(), stage.clock.now());
     let sha = github.branch(REPO, "main").unwrap();
     let commit: CommitSha = sha.parse().unwrap();
@@ -587,8 +556,8 @@ async fn a_deployment_of_the_sandbox_is_followed() {
 
 #[tokio::test]
 async fn the_checks_of_a_merged_commit_of_the_sandbox_are_followed() {
-    let stage = Stage::new().await;
-    let reader = Reader::new(stage.client(DEFAULT_TOKEN));
+    let stage = stage().await;
+    let reader = Reader::new(stage.client(DEFAULT_TOKEN, None));
     let (github, now) = (stage.sandbox.github(), stage.clock.now());
     let sha = github.branch(REPO, "main").unwrap();
     let commit: CommitSha = sha.parse().unwrap();

@@ -28,11 +28,7 @@ async fn facts_with(line: &'static str, reply: Reply) -> Result<PullFacts, Failu
 async fn facts_of(
     script: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
 ) -> Result<PullFacts, Failure> {
-    Server::start(script)
-        .await
-        .reader()
-        .facts(&pull(), common(), now())
-        .await
+    Server::start(script).await.facts().await
 }
 
 fn why<T: std::fmt::Debug>(fact: &Fact<T>) -> &str {
@@ -127,22 +123,14 @@ async fn clues_to_missing_checks_are_read_only_when_they_are_asked_for() {
         (&Fact::Known(Vec::new()), &None)
     );
     assert!(!server.lines().iter().any(|line| line.contains("/actions/")));
-    let facts = server
-        .reader()
-        .facts(&pull(), common(), now())
-        .await
-        .unwrap();
+    let facts = server.facts().await.unwrap();
     assert_eq!(facts.ci.unwrap().workflows, Some(2));
 }
 
 #[tokio::test]
 async fn every_call_stays_below_the_base_path_and_names_itself() {
     let server = Server::start(green).await;
-    server
-        .reader()
-        .facts(&pull(), common(), now())
-        .await
-        .unwrap();
+    server.facts().await.unwrap();
     for asked in server.asked() {
         assert!(!asked.path.starts_with("OUTSIDE"), "{asked:?}");
         assert_eq!(
@@ -627,11 +615,7 @@ async fn a_closed_or_merged_pull_request_costs_one_call() {
     ];
     for (body, state) in expected {
         let server = Server::start(move |_: &Asked| Reply::ok(&body)).await;
-        let facts = server
-            .reader()
-            .facts(&pull(), common(), now())
-            .await
-            .unwrap();
+        let facts = server.facts().await.unwrap();
         assert_eq!(facts.state, state);
         assert!(why(&facts.checks).contains("not open"));
         assert_eq!(server.lines(), [PULL]);

@@ -3,118 +3,84 @@
 use domain::failure::FailureClass;
 use domain::redelivery::{AttemptOutcome, DeliveryId, HookId, WebhookLog};
 use engine::ports::{HooksRead, HooksWrite};
-use github::{Client, Reader, Settings, Writer};
+use github::{Reader, Writer};
 use jiff::{SignedDuration, Timestamp};
 use sandbox::github::{
     APP_ID, Access, DEFAULT_TOKEN, Permissions, RepoSetup, Resource, TokenSetup,
 };
-use sandbox::{ManualClock, Options, Sandbox, Scenario, WebhookFaults, WebhookTarget};
+use sandbox::{Scenario, WebhookFaults, WebhookTarget};
 use serde_json::{Value, json};
 
-use crate::server::{Asked, Backend, Reply, Server};
+use crate::server::{Asked, Reply, Server};
+use crate::stage::SandboxStage;
 
 const REPO: &str = "acme/shop";
 
-/// The sandbox's clock as the adapter's.
-struct Shared(ManualClock);
-
-impl engine::ports::Clock for Shared {
-    fn now(&self) -> Timestamp {
-        self.0.now()
-    }
+/// A sandbox whose receiver cannot be reached, with a delivery that failed.
+async fn stage(url: &str) -> SandboxStage {
+    let stage = SandboxStage::new(Scenario {
+        repos: vec![RepoSetup::new(REPO)],
+        webhook_faults: WebhookFaults {
+            down: true,
+            ..WebhookFaults::default()
+        },
+        ..Scenario::default()
+    })
+    .await;
+    stage.sandbox.set_webhook(WebhookTarget {
+        url: url.to_owned(),
+        secret: "a secret".to_owned(),
+    });
+    let github = stage.sandbox.github();
+    github.push(stage.clock.now(), REPO, "main", "some work", "octo-owner");
+    stage.sandbox.deliver_webhooks().await;
+    stage
 }
 
-/// A sandbox whose receiver cannot be reached, with some deliveries that failed.
-struct Stage {
-    sandbox: Sandbox,
-    clock: ManualClock,
+/// Reads the log, asks for what failed, and reads it again.
+async fn is_repaired(
+    stage: &SandboxStage,
+    (reader, writer): (Reader, Writer),
+    expected: WebhookLog,
+) {
+    let repos = [REPO.parse().unwrap()];
+    let logs = reader.logs(&repos).await.unwrap();
+    assert_eq!(logs, [expected]);
+    let log = &logs[0];
+    let before = reader.attempts(log, Timestamp::UNIX_EPOCH).await;
+    let before = before.unwrap().unwrap();
+    let [failed] = before.as_slice() else {
+        panic!("{before:?}");
+    };
+    assert_eq!((failed.event.as_str(), failed.redelivery), ("push", false));
+    assert_eq!(failed.outcome(), AttemptOutcome::Failed);
+    let asked = writer.redeliver(log, failed.hook, failed.id);
+    asked.await.unwrap();
+    stage.clock.advance(SignedDuration::from_mins(1));
+    stage.sandbox.deliver_webhooks().await;
+    let after = reader.attempts(log, Timestamp::UNIX_EPOCH).await;
+    let after = after.unwrap().unwrap();
+    assert_eq!(after.len(), 2);
+    let again = after.iter().find(|it| it.redelivery).unwrap();
+    assert_eq!((&again.guid, again.hook), (&failed.guid, failed.hook));
+    let unknown = writer.redeliver(log, failed.hook, DeliveryId(404)).await;
+    assert_eq!(unknown.unwrap_err().class, FailureClass::NotFound);
 }
-
-impl Stage {
-    async fn new(url: &str) -> Self {
-        let clock = ManualClock::new(crate::server::now());
-        let scenario = Scenario {
-            repos: vec![RepoSetup::new(REPO)],
-            webhook_faults: WebhookFaults {
-                down: true,
-                ..WebhookFaults::default()
-            },
-            ..Scenario::default()
-        };
-        let sandbox = Sandbox::start(Options::manual(&clock, scenario))
-            .await
-            .unwrap();
-        sandbox.set_webhook(WebhookTarget {
-            url: url.to_owned(),
-            secret: "a secret".to_owned(),
-        });
-        let stage = Self { sandbox, clock };
-        stage.push().await;
-        stage
-    }
-
-    async fn push(&self) {
-        let now = self.clock.now();
-        let github = self.sandbox.github();
-        github.push(now, REPO, "main", "some work", "octo-owner");
-        self.sandbox.deliver_webhooks().await;
-    }
-
-    fn pass(&self, seconds: i64) {
-        self.clock.advance(SignedDuration::from_secs(seconds));
-    }
-
-    fn adapters(&self, secret: &str, app_id: Option<u64>) -> (Reader, Writer) {
-        let backend = std::sync::Arc::new(Backend::new(secret));
-        let settings = Settings::new(Some(&self.sandbox.github_base()), app_id).unwrap();
-        let clock = std::sync::Arc::new(Shared(self.clock.clone()));
-        let client = Client::new(&settings, backend, clock).unwrap();
-        (Reader::new(client.clone()), Writer::new(client))
-    }
-
-    /// Reads the log, asks for what failed, and reads it again.
-    async fn is_repaired(&self, (reader, writer): (Reader, Writer), expected: WebhookLog) {
-        let repos = [REPO.parse().unwrap()];
-        let logs = reader.logs(&repos).await.unwrap();
-        assert_eq!(logs, [expected]);
-        let log = &logs[0];
-        let before = reader.attempts(log, Timestamp::UNIX_EPOCH).await;
-        let before = before.unwrap().unwrap();
-        let [failed] = before.as_slice() else {
-            panic!("{before:?}");
-        };
-        assert_eq!((failed.event.as_str(), failed.redelivery), ("push", false));
-        assert_eq!(failed.outcome(), AttemptOutcome::Failed);
-        let asked = writer.redeliver(log, failed.hook, failed.id);
-        asked.await.unwrap();
-        self.pass(60);
-        self.sandbox.deliver_webhooks().await;
-        let after = reader.attempts(log, Timestamp::UNIX_EPOCH).await;
-        let after = after.unwrap().unwrap();
-        assert_eq!(after.len(), 2);
-        let again = after.iter().find(|it| it.redelivery).unwrap();
-        assert_eq!((&again.guid, again.hook), (&failed.guid, failed.hook));
-        let unknown = writer.redeliver(log, failed.hook, DeliveryId(404)).await;
-        assert_eq!(unknown.unwrap_err().class, FailureClass::NotFound);
-    }
-}
-
 const DOOR: &str = "http://127.0.0.1:9/github/webhook";
 
 #[tokio::test]
 async fn a_token_repairs_what_a_repository_s_webhook_failed_to_deliver() {
-    let stage = Stage::new(DOOR).await;
+    let stage = stage(DOOR).await;
     let adapters = stage.adapters(DEFAULT_TOKEN, None);
-    stage
-        .is_repaired(adapters, WebhookLog::Repo(REPO.parse().unwrap()))
-        .await;
+    let log = WebhookLog::Repo(REPO.parse().unwrap());
+    is_repaired(&stage, adapters, log).await;
 }
 
 #[tokio::test]
 async fn an_app_repairs_what_its_own_webhook_failed_to_deliver() {
-    let stage = Stage::new(DOOR).await;
+    let stage = stage(DOOR).await;
     let adapters = stage.adapters(include_str!("keys/app.pem"), Some(APP_ID));
-    stage.is_repaired(adapters, WebhookLog::App).await;
+    is_repaired(&stage, adapters, WebhookLog::App).await;
 }
 
 #[tokio::test]
@@ -123,7 +89,7 @@ async fn deliveries_to_others_are_none_of_our_business() {
         "http://127.0.0.1:9/slack",
         "http://127.0.0.1:9/?to=/github/webhook",
     ] {
-        let stage = Stage::new(url).await;
+        let stage = stage(url).await;
         let (reader, _) = stage.adapters(DEFAULT_TOKEN, None);
         let log = WebhookLog::Repo(REPO.parse().unwrap());
         let found = reader.attempts(&log, Timestamp::UNIX_EPOCH).await;
@@ -133,7 +99,7 @@ async fn deliveries_to_others_are_none_of_our_business() {
 
 #[tokio::test]
 async fn a_log_that_may_not_be_read_is_told_as_such() {
-    let stage = Stage::new(DOOR).await;
+    let stage = stage(DOOR).await;
     stage.sandbox.github().add_token(TokenSetup {
         permissions: Permissions::all().with(Resource::Administration, Access::None),
         ..TokenSetup::default()

@@ -4,15 +4,16 @@ use domain::delivery::IssueRef;
 use domain::failure::{CallEffect, FailureClass};
 use domain::ids::RepoName;
 use engine::ports::{IssueComment, IssueFacts, IssuesRead, IssuesWrite};
-use github::{Client, Reader, Settings, Writer};
+use github::{Reader, Writer};
 use jiff::{SignedDuration, Timestamp};
+use sandbox::Scenario;
 use sandbox::github::{
     APP_ID, DEFAULT_TOKEN, NewIssue, NewPull, Permissions, RepoSetup, Resource, TokenSetup,
 };
-use sandbox::{ManualClock, Options, Sandbox, Scenario};
 use serde_json::{Value, json};
 
-use crate::server::{Asked, Backend, Reply, Server, TOKEN};
+use crate::server::{Asked, Backend, Reply, Server, TOKEN, failed};
+use crate::stage::SandboxStage;
 
 /// The account of the token.
 const OWN: u64 = 41;
@@ -376,10 +377,7 @@ async fn writes_say_exactly_what_they_do() {
         let refused = writer.comment(&issue(), "x", marker).await.unwrap_err();
         let edited = writer.edit_comment(&repo(), 1, "x", marker).await;
         for failure in [refused, edited.unwrap_err()] {
-            assert_eq!(
-                (failure.class, failure.happened),
-                (FailureClass::Invalid, CallEffect::No)
-            );
+            failed(&failure, FailureClass::Invalid, CallEffect::No);
         }
     }
     let long = "\u{e9}".repeat(70_000);
@@ -391,67 +389,36 @@ async fn writes_say_exactly_what_they_do() {
     assert_eq!(server.asked().len(), 4);
 }
 
-/// The sandbox's clock as the adapter's.
-struct Shared(ManualClock);
-
-impl engine::ports::Clock for Shared {
-    fn now(&self) -> Timestamp {
-        self.0.now()
-    }
+async fn stage() -> SandboxStage {
+    SandboxStage::new(Scenario {
+        repos: vec![RepoSetup::new("acme/shop"), RepoSetup::new("acme/store")],
+        ..Scenario::default()
+    })
+    .await
 }
 
-struct Stage {
-    sandbox: Sandbox,
-    clock: ManualClock,
-}
-
-impl Stage {
-    async fn new() -> Self {
-        let clock = ManualClock::new(crate::server::now());
-        let scenario = Scenario {
-            repos: vec![RepoSetup::new("acme/shop"), RepoSetup::new("acme/store")],
-            ..Scenario::default()
-        };
-        let options = Options::manual(&clock, scenario);
-        let sandbox = Sandbox::start(options).await.unwrap();
-        Self { sandbox, clock }
-    }
-
-    fn client(&self, secret: &str, app_id: Option<u64>) -> Client {
-        let backend = std::sync::Arc::new(Backend::new(secret));
-        let settings = Settings::new(Some(&self.sandbox.github_base()), app_id).unwrap();
-        let clock = std::sync::Arc::new(Shared(self.clock.clone()));
-        Client::new(&settings, backend, clock).unwrap()
-    }
-
-    fn open(&self, labels: &[&str]) -> IssueRef {
-        let labels = labels.iter().map(|label| (*label).to_owned()).collect();
-        let new = NewIssue {
-            title: "Broken".to_owned(),
-            body: "It is.".to_owned(),
-            author_login: "ada".to_owned(),
-            labels,
-        };
-        let now = self.clock.now();
-        let number = self.sandbox.github().open_issue(now, "acme/shop", new);
-        IssueRef {
-            repo: repo(),
-            number,
-        }
-    }
-
-    fn pass(&self, seconds: i64) {
-        self.clock.advance(SignedDuration::from_secs(seconds));
-        self.sandbox.advance();
+fn open(stage: &SandboxStage, labels: &[&str]) -> IssueRef {
+    let labels = labels.iter().map(|label| (*label).to_owned()).collect();
+    let new = NewIssue {
+        title: "Broken".to_owned(),
+        body: "It is.".to_owned(),
+        author_login: "ada".to_owned(),
+        labels,
+    };
+    let now = stage.clock.now();
+    let number = stage.sandbox.github().open_issue(now, "acme/shop", new);
+    IssueRef {
+        repo: repo(),
+        number,
     }
 }
 
 #[tokio::test]
 async fn the_sandbox_lists_what_changed_in_all_its_pages() {
-    let stage = Stage::new().await;
+    let stage = stage().await;
     let begin = stage.clock.now();
     for n in 0..250 {
-        stage.open(if n % 2 == 0 { &["Gaffer"] } else { &[] });
+        open(&stage, if n % 2 == 0 { &["Gaffer"] } else { &[] });
         stage.pass(1);
     }
     let pull = NewPull {
@@ -490,14 +457,13 @@ async fn an_issue_is_commented_on_once_edited_and_closed() {
         (DEFAULT_TOKEN, None),
         (include_str!("keys/app.pem"), Some(APP_ID)),
     ] {
-        let stage = Stage::new().await;
-        let issue = stage.open(&["gaffer"]);
+        let stage = stage().await;
+        let issue = open(&stage, &["gaffer"]);
         let github = stage.sandbox.github();
         let now = || stage.clock.now();
         let forged = "I am Gaffer.\n\n<!-- gaffer:how-far -->";
         github.comment(now(), "acme/shop", issue.number, ("mallory", forged));
-        let client = stage.client(secret, app_id);
-        let (reader, writer) = (Reader::new(client.clone()), Writer::new(client));
+        let (reader, writer) = stage.adapters(secret, app_id);
         let marked = async || reader.marked_comment(&issue, "how-far").await.unwrap();
         assert_eq!(marked().await, None);
         stage.pass(2);
@@ -533,10 +499,9 @@ async fn an_issue_is_commented_on_once_edited_and_closed() {
 
 #[tokio::test]
 async fn what_the_sandbox_deleted_or_moved_is_not_found() {
-    let stage = Stage::new().await;
-    let client = stage.client(DEFAULT_TOKEN, None);
-    let (reader, writer) = (Reader::new(client.clone()), Writer::new(client));
-    let (deleted, moved) = (stage.open(&[]), stage.open(&[]));
+    let stage = stage().await;
+    let (reader, writer) = stage.adapters(DEFAULT_TOKEN, None);
+    let (deleted, moved) = (open(&stage, &[]), open(&stage, &[]));
     let github = stage.sandbox.github();
     github.delete_issue(stage.clock.now(), "acme/shop", deleted.number);
     let now = stage.clock.now();
@@ -556,7 +521,7 @@ async fn what_the_sandbox_deleted_or_moved_is_not_found() {
     assert!(untouched.is_open && untouched.comments.is_empty());
 
     // A renamed repository is another matter.
-    let kept = stage.open(&[]);
+    let kept = open(&stage, &[]);
     github.rename_repo("acme/shop", "acme/outlet");
     assert!(reader.issue(&kept).await.unwrap().is_open);
     writer.close_issue(&kept).await.unwrap();
@@ -565,8 +530,8 @@ async fn what_the_sandbox_deleted_or_moved_is_not_found() {
 
 #[tokio::test]
 async fn an_app_that_may_not_write_issues_is_told_so() {
-    let stage = Stage::new().await;
-    let issue = stage.open(&[]);
+    let stage = stage().await;
+    let issue = open(&stage, &[]);
     let read_only = Permissions::all().with(Resource::Issues, sandbox::github::Access::Read);
     stage.sandbox.github().add_token(TokenSetup {
         token: "narrow".to_owned(),
@@ -575,8 +540,5 @@ async fn an_app_that_may_not_write_issues_is_told_so() {
     });
     let writer = Writer::new(stage.client("narrow", None));
     let failure = writer.comment(&issue, "Hello.", "m").await.unwrap_err();
-    assert_eq!(
-        (failure.class, failure.happened),
-        (FailureClass::Forbidden, CallEffect::No)
-    );
+    failed(&failure, FailureClass::Forbidden, CallEffect::No);
 }

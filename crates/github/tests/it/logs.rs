@@ -1,11 +1,11 @@
 //! What failed checks said.
 
 use domain::facts::{Check, CheckOutcome, Fact, Pass, PullFacts};
-use domain::failure::FailureClass;
-use engine::ports::PullsRead;
+use domain::failure::{Failure, FailureClass};
+use engine::ports::{CheckLog, PullsRead};
 use serde_json::json;
 
-use crate::server::{Asked, Reply, Server, common, now, pull};
+use crate::server::{Asked, Reply, Server};
 use crate::world;
 
 fn check(id: u64, name: &str, outcome: CheckOutcome) -> Check {
@@ -18,17 +18,17 @@ fn check(id: u64, name: &str, outcome: CheckOutcome) -> Check {
 }
 
 async fn facts(checks: Fact<Vec<Check>>) -> PullFacts {
-    let facts = Server::start(world::green)
-        .await
-        .reader()
-        .facts(&pull(), common(), now())
-        .await
-        .unwrap();
+    let facts = Server::start(world::green).await.facts().await.unwrap();
     PullFacts { checks, ..facts }
 }
 
 async fn one_failed() -> PullFacts {
     facts(Fact::Known(vec![check(31, "build", CheckOutcome::Failed)])).await
+}
+
+/// What a server says of the one that failed.
+async fn read(server: &Server) -> Result<Vec<CheckLog>, Failure> {
+    server.reader().check_logs(&one_failed().await).await
 }
 
 /// Answers the log of every job by a redirect to another server.
@@ -52,11 +52,7 @@ async fn a_redirected_log_is_fetched_without_the_credential() {
         _ => Reply::refusal(404, "Not Found"),
     };
     let server = Server::start(script).await;
-    let logs = server
-        .reader()
-        .check_logs(&one_failed().await)
-        .await
-        .unwrap();
+    let logs = read(&server).await.unwrap();
     assert_eq!(
         (logs[0].name.as_str(), logs[0].tail.as_str()),
         ("build", "error: no cart")
@@ -70,28 +66,14 @@ async fn a_redirected_log_is_fetched_without_the_credential() {
 async fn a_log_is_not_fetched_in_the_clear_from_elsewhere_and_only_one_redirect_is_followed() {
     let stranger = Server::start(|_: &Asked| Reply::text(200, "secret of the network")).await;
     let server = Server::start(redirects_to(format!("{}/logs", stranger.base))).await;
-    assert!(
-        server
-            .reader()
-            .check_logs(&one_failed().await)
-            .await
-            .unwrap()
-            .is_empty()
-    );
+    assert!(read(&server).await.unwrap().is_empty());
     assert!(stranger.asked().is_empty());
     let round = Server::start(|asked: &Asked| match asked.path.as_str() {
         path if path.starts_with("/repos/acme/shop/check-runs") => Reply::refusal(404, "Not Found"),
         _ => Reply::text(302, "").with("location", format!("{}/again", asked.base)),
     })
     .await;
-    assert!(
-        round
-            .reader()
-            .check_logs(&one_failed().await)
-            .await
-            .unwrap()
-            .is_empty()
-    );
+    assert!(read(&round).await.unwrap().is_empty());
     assert_eq!(
         round
             .lines()
@@ -110,12 +92,7 @@ async fn without_a_log_the_check_speaks_for_itself() {
         ),
         _ => Reply::refusal(404, "Not Found"),
     };
-    let logs = Server::start(script)
-        .await
-        .reader()
-        .check_logs(&one_failed().await)
-        .await
-        .unwrap();
+    let logs = read(&Server::start(script).await).await.unwrap();
     assert_eq!(logs[0].tail, "2 errors\n\nin cart");
 }
 
@@ -170,23 +147,12 @@ async fn only_failed_check_runs_are_asked() {
 #[tokio::test]
 async fn a_limit_is_not_mistaken_for_a_log_that_cannot_be_had() {
     let server = Server::start(|_: &Asked| Reply::refusal(429, "later")).await;
-    let failure = server
-        .reader()
-        .check_logs(&one_failed().await)
-        .await
-        .unwrap_err();
+    let failure = read(&server).await.unwrap_err();
     assert_eq!(failure.class, FailureClass::Throttled);
     let empty =
         Server::start(|_: &Asked| Reply::refusal(403, "Resource not accessible by integration"))
             .await;
-    assert!(
-        empty
-            .reader()
-            .check_logs(&one_failed().await)
-            .await
-            .unwrap()
-            .is_empty()
-    );
+    assert!(read(&empty).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -194,10 +160,6 @@ async fn secrets_in_a_log_are_masked() {
     let token = format!("ghp_{}", "a1".repeat(18));
     let server =
         Server::start(move |_: &Asked| Reply::text(200, &format!("using {token} to push"))).await;
-    let logs = server
-        .reader()
-        .check_logs(&one_failed().await)
-        .await
-        .unwrap();
+    let logs = read(&server).await.unwrap();
     assert_eq!(logs[0].tail, "using [secret] to push");
 }

@@ -21,6 +21,7 @@ mod sandbox;
 mod sandbox_git;
 mod sandbox_weaving;
 mod server;
+mod stage;
 mod tokens;
 mod weaving;
 mod world;

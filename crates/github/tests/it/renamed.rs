@@ -7,7 +7,7 @@ use engine::ports::{PullsRead, PullsWrite};
 use github::{Reader, Writer};
 use serde_json::json;
 
-use crate::server::{Asked, Backend, Reply, Server, TOKEN, common, now, pull};
+use crate::server::{Asked, Backend, Reply, Server, TOKEN, common, failed, now, pull};
 use crate::world::*;
 
 const NEW: &str = "/repositories/5";
@@ -145,10 +145,7 @@ async fn a_write_goes_nowhere_else() {
         let (reader, writer) = (Reader::new(client.clone()), Writer::new(client));
         reader.identify(&pull().repo).await.unwrap();
         let failure = merge(&writer).await.unwrap_err();
-        assert_eq!(
-            (failure.class, failure.happened),
-            (FailureClass::NotFound, CallEffect::No)
-        );
+        failed(&failure, FailureClass::NotFound, CallEffect::No);
         assert_eq!(server.asked().len(), 2, "{:?}", server.lines());
     }
     assert!(elsewhere.asked().is_empty());

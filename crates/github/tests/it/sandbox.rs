@@ -1,69 +1,57 @@
 //! The whole adapter against the sandbox's GitHub, whose counters are the witnesses.
 
-use domain::facts::{Check, CheckOutcome, Fact, PullState};
+use std::ops::Deref;
+
+use domain::facts::{Check, CheckOutcome, Fact, PullFacts, PullState};
 use domain::failure::FailureClass;
 use domain::ids::PullRef;
 use domain::policy::MergeMethod;
-use engine::ports::{Clock, PullsRead, PullsWrite};
-use github::{Client, Reader, Settings, Writer};
-use jiff::SignedDuration;
+use engine::ports::{PullsRead, PullsWrite};
+use github::{Client, Reader, Writer};
+use sandbox::Scenario;
 use sandbox::github::{
     APP_ID, Access, ChangedFile, CheckSetup, CiSetup, DEFAULT_TOKEN, InstallationSetup, NewPull,
     Outcome, Permissions, RepoSetup, RequiredCheck, Resource, TokenSetup,
 };
-use sandbox::{ManualClock, Options, Sandbox, Scenario};
 
-use crate::server::{Backend, common};
+use crate::server::common;
+use crate::stage::SandboxStage;
 
 const REPO: &str = "acme/shop";
 
-/// The sandbox's clock as the adapter's.
-struct Shared(ManualClock);
-
-impl Clock for Shared {
-    fn now(&self) -> jiff::Timestamp {
-        self.0.now()
-    }
-}
-
 /// A sandbox with one pull request, whose head branch has a slash.
 struct Stage {
-    sandbox: Sandbox,
-    clock: ManualClock,
+    at: SandboxStage,
     pull: PullRef,
+}
+
+impl Deref for Stage {
+    type Target = SandboxStage;
+
+    fn deref(&self) -> &SandboxStage {
+        &self.at
+    }
 }
 
 impl Stage {
     async fn new(setup: RepoSetup, pull: NewPull) -> Self {
-        let clock = ManualClock::new(crate::server::now());
-        let scenario = Scenario {
+        let at = SandboxStage::new(Scenario {
             repos: vec![setup],
             ..Scenario::default()
+        })
+        .await;
+        let github = at.sandbox.github();
+        let pull = PullRef {
+            repo: REPO.parse().unwrap(),
+            number: github.open_pull(at.clock.now(), REPO, pull),
         };
-        let sandbox = Sandbox::start(Options::manual(&clock, scenario))
-            .await
-            .unwrap();
-        let number = sandbox.github().open_pull(clock.now(), REPO, pull);
-        Self {
-            sandbox,
-            clock,
-            pull: PullRef {
-                repo: REPO.parse().unwrap(),
-                number,
-            },
-        }
+        Self { at, pull }
     }
 
-    fn client(&self, secret: &str, app_id: Option<u64>) -> Client {
-        let backend = std::sync::Arc::new(Backend::new(secret));
-        let settings = Settings::new(Some(&self.sandbox.github_base()), app_id).unwrap();
-        let clock = std::sync::Arc::new(Shared(self.clock.clone()));
-        Client::new(&settings, backend, clock).unwrap()
-    }
-
-    fn pass(&self, seconds: i64) {
-        self.clock.advance(SignedDuration::from_secs(seconds));
-        self.sandbox.advance();
+    /// What a reader reads of it now.
+    async fn facts(&self, reader: &Reader) -> PullFacts {
+        let facts = reader.facts(&self.pull, common(), self.clock.now());
+        facts.await.unwrap()
     }
 }
 
@@ -104,10 +92,7 @@ async fn green_stage() -> (Stage, Client, Reader, Writer) {
 #[tokio::test]
 async fn a_draft_becomes_ready_and_green() {
     let (stage, client, reader, writer) = green_stage().await;
-    let first = reader
-        .facts(&stage.pull, common(), stage.clock.now())
-        .await
-        .unwrap();
+    let first = stage.facts(&reader).await;
     assert!(first.draft && first.state == PullState::Open);
     let pending = |check: &Check| check.outcome == CheckOutcome::Pending;
     assert!(first.checks.known().unwrap().iter().all(pending));
@@ -129,10 +114,7 @@ async fn a_draft_becomes_ready_and_green() {
         .unwrap();
     assert!(reader.has_comment(&stage.pull, "look").await.unwrap());
     stage.pass(60);
-    let green = reader
-        .facts(&stage.pull, common(), stage.clock.now())
-        .await
-        .unwrap();
+    let green = stage.facts(&reader).await;
     assert!(!green.draft && green.labels == ["gaffer"]);
     let passed = |check: &Check| matches!(check.outcome, CheckOutcome::Passed(_));
     assert!(green.checks.known().unwrap().iter().all(passed));
@@ -155,10 +137,7 @@ async fn a_draft_becomes_ready_and_green() {
 #[tokio::test]
 async fn only_the_judged_head_is_merged_and_only_once() {
     let (stage, _, reader, writer) = green_stage().await;
-    let draft = reader
-        .facts(&stage.pull, common(), stage.clock.now())
-        .await
-        .unwrap();
+    let draft = stage.facts(&reader).await;
     writer
         .mark_ready(&stage.pull, &draft.node_id)
         .await
@@ -176,10 +155,7 @@ async fn only_the_judged_head_is_merged_and_only_once() {
         FailureClass::Conflict
     );
     let commit = merge(&draft.head.sha).await.unwrap();
-    let merged = reader
-        .facts(&stage.pull, common(), stage.clock.now())
-        .await
-        .unwrap();
+    let merged = stage.facts(&reader).await;
     assert_eq!(
         merged.state,
         PullState::Merged {
@@ -213,10 +189,7 @@ async fn a_failed_check_shows_its_log() {
     let stage = Stage::new(setup, cart()).await;
     stage.pass(60);
     let reader = Reader::new(stage.client(DEFAULT_TOKEN, None));
-    let facts = reader
-        .facts(&stage.pull, common(), stage.clock.now())
-        .await
-        .unwrap();
+    let facts = stage.facts(&reader).await;
     assert_eq!(
         facts.checks.known().unwrap()[0].outcome,
         CheckOutcome::Failed
@@ -234,10 +207,9 @@ async fn a_workflow_that_waits_for_a_person_is_a_clue() {
     let setup = RepoSetup::new(REPO).with_ci(checks(&[("build", Outcome::ApprovalPending)]));
     let stage = Stage::new(setup, cart()).await;
     stage.pass(60);
-    let facts = Reader::new(stage.client(DEFAULT_TOKEN, None))
-        .facts(&stage.pull, common(), stage.clock.now())
-        .await
-        .unwrap();
+    let facts = stage
+        .facts(&Reader::new(stage.client(DEFAULT_TOKEN, None)))
+        .await;
     assert_eq!(facts.checks, Fact::Known(Vec::new()));
     assert!(facts.ci.unwrap().approval_pending);
 }
@@ -256,10 +228,7 @@ async fn a_token_without_the_permission_is_told_so() {
         permissions,
         ..TokenSetup::default()
     });
-    let facts = Reader::new(stage.client(&token, None))
-        .facts(&stage.pull, common(), stage.clock.now())
-        .await
-        .unwrap();
+    let facts = stage.facts(&Reader::new(stage.client(&token, None))).await;
     assert_eq!(
         facts.checks,
         Fact::Forbidden {
@@ -276,10 +245,7 @@ async fn an_app_signs_in() {
     )
     .await;
     let reader = Reader::new(stage.client(include_str!("keys/app.pem"), Some(APP_ID)));
-    let facts = reader
-        .facts(&stage.pull, common(), stage.clock.now())
-        .await
-        .unwrap();
+    let facts = stage.facts(&reader).await;
     assert_eq!(facts.checks.known().unwrap().len(), 1);
 }
 
@@ -299,20 +265,14 @@ async fn a_branch_that_is_behind_is_updated() {
     );
     let client = stage.client(DEFAULT_TOKEN, None);
     let reader = Reader::new(client.clone());
-    let behind = reader
-        .facts(&stage.pull, common(), stage.clock.now())
-        .await
-        .unwrap();
+    let behind = stage.facts(&reader).await;
     assert_eq!(behind.demands.known().unwrap().behind_by, Some(1));
     Writer::new(client)
         .update_branch(&stage.pull, &behind.head.sha)
         .await
         .unwrap();
     stage.pass(60);
-    let updated = reader
-        .facts(&stage.pull, common(), stage.clock.now())
-        .await
-        .unwrap();
+    let updated = stage.facts(&reader).await;
     assert_eq!(updated.demands.known().unwrap().behind_by, Some(0));
     assert_ne!(updated.head.sha, behind.head.sha);
 }

@@ -1,6 +1,7 @@
 //! The adapter against a repository of the sandbox that is real git, and the agents of a pipeline's layers in it.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -10,59 +11,50 @@ use domain::ids::{ArtefactId, BranchName, CommitSha, PullRef, RepoName, RoleName
 use domain::layer::Layer;
 use domain::policy::MergeMethod;
 use engine::ports::{
-    Clock, CommitRange, Edit, GitRead, GitWrite, IssuesRead, NewCommit, NewIssue, NewPull,
-    NewStatus, PullsRead, PullsWrite, StatusState,
+    CommitRange, Edit, GitRead, GitWrite, IssuesRead, NewCommit, NewIssue, NewPull, NewStatus,
+    PullsRead, PullsWrite, StatusState,
 };
-use github::{Client, Reader, Settings, Writer};
-use jiff::SignedDuration;
+use github::{Client, Reader, Writer};
+use sandbox::Scenario;
 use sandbox::github::{DEFAULT_TOKEN, PullState, RepoSetup};
 use sandbox::jules::layer_agent;
-use sandbox::{ManualClock, Options, Sandbox, Scenario};
 use scaffold::doctor::{self, Circumstances};
 use scaffold::prompt::{Ask, Records, Trees, assemble, ids_wanted};
 use scaffold::scope::ChangeKind;
 use scaffold::tree::{Entry, Mode, Tree};
 
-use crate::server::Backend;
+use crate::stage::SandboxStage;
 
 pub(crate) const REPO: &str = "acme/shop";
 const TODAY: &str = "2026-11-21";
 
-/// The sandbox's clock as the adapter's.
-struct Shared(ManualClock);
-
-impl Clock for Shared {
-    fn now(&self) -> jiff::Timestamp {
-        self.0.now()
-    }
-}
-
 /// A sandbox with one repository of files, and the adapter over it.
 pub(crate) struct Stage {
-    pub(crate) sandbox: Sandbox,
-    pub(crate) clock: ManualClock,
+    at: SandboxStage,
     pub(crate) client: Client,
     pub(crate) reader: Reader,
     pub(crate) writer: Writer,
     pub(crate) repo: RepoName,
 }
 
+impl Deref for Stage {
+    type Target = SandboxStage;
+
+    fn deref(&self) -> &SandboxStage {
+        &self.at
+    }
+}
+
 impl Stage {
     pub(crate) async fn new(files: &[(&str, &str)]) -> Self {
-        let clock = ManualClock::new(crate::server::now());
-        let scenario = Scenario {
+        let at = SandboxStage::new(Scenario {
             repos: vec![RepoSetup::new(REPO).with_files(files.iter().copied())],
             ..Scenario::default()
-        };
-        let sandbox = Sandbox::start(Options::manual(&clock, scenario))
-            .await
-            .unwrap();
-        let settings = Settings::new(Some(&sandbox.github_base()), None).unwrap();
-        let secrets = Arc::new(Backend::new(DEFAULT_TOKEN));
-        let client = Client::new(&settings, secrets, Arc::new(Shared(clock.clone()))).unwrap();
+        })
+        .await;
+        let client = at.client(DEFAULT_TOKEN, None);
         Self {
-            sandbox,
-            clock,
+            at,
             reader: Reader::new(client.clone()),
             writer: Writer::new(client.clone()),
             client,
@@ -71,8 +63,7 @@ impl Stage {
     }
 
     pub(crate) fn pass(&self) {
-        self.clock.advance(SignedDuration::from_secs(2));
-        self.sandbox.advance();
+        self.at.pass(2);
     }
 
     pub(crate) async fn tip(&self, branch: &str) -> CommitSha {

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::response::Response;
-use domain::facts::ReadDepth;
+use domain::facts::{PullFacts, ReadDepth};
+use domain::failure::{CallEffect, Failure, FailureClass};
 use domain::ids::PullRef;
-use engine::ports::{Clock, Reading, SecretName, Secrets, SecretsError, Share};
+use engine::ports::{Clock, PullsRead, Reading, SecretName, Secrets, SecretsError, Share};
 use github::{Client, Reader, Settings, Writer};
 use jiff::{SignedDuration, Timestamp};
 use secrecy::SecretString;
@@ -148,6 +149,11 @@ impl Server {
         Reader::new(self.client())
     }
 
+    /// Everything about the pull request.
+    pub(crate) async fn facts(&self) -> Result<PullFacts, Failure> {
+        self.reader().facts(&pull(), common(), now()).await
+    }
+
     pub(crate) fn writer(&self) -> Writer {
         Writer::new(self.client())
     }
@@ -285,6 +291,13 @@ pub(crate) fn kept() -> Reading {
         share: Share::Kept,
         ..common()
     }
+}
+
+/// Checks what a failure says of itself.
+#[track_caller]
+pub(crate) fn failed(failure: &Failure, class: FailureClass, happened: CallEffect) {
+    let said = (failure.class, failure.happened);
+    assert_eq!(said, (class, happened), "{failure}");
 }
 
 /// The time given to readings.

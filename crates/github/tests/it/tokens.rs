@@ -6,7 +6,7 @@ use github::{Reader, Writer};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use crate::server::{Asked, Backend, Reply, Server, pull};
+use crate::server::{Asked, Backend, Reply, Server, failed, pull};
 
 const FINE: &str = "github_pat_canary";
 const RUNNER: &str = "ghs_canary";
@@ -35,10 +35,7 @@ async fn a_fine_grained_token_that_cannot_read_check_runs_is_refused_with_that_r
     let (reader, writer) = (Reader::new(client.clone()), Writer::new(client));
     for _ in 0..3 {
         let failure = reader.default_branch(&pull().repo).await.unwrap_err();
-        assert_eq!(
-            (failure.class, failure.happened),
-            (FailureClass::Forbidden, CallEffect::No)
-        );
+        failed(&failure, FailureClass::Forbidden, CallEffect::No);
         assert!(
             failure.message.contains("no Checks permission") && !failure.message.contains("canary"),
             "{failure}"
@@ -111,10 +108,7 @@ async fn as_runner(viewer: Value) -> (Server, domain::failure::Failure) {
 async fn the_token_of_a_workflow_run_is_refused_because_its_merges_start_no_workflows() {
     let viewer = json!({ "data": { "viewer": { "databaseId": 41_898_282 } } });
     let (server, failure) = as_runner(viewer).await;
-    assert_eq!(
-        (failure.class, failure.happened),
-        (FailureClass::Unauthorized, CallEffect::No)
-    );
+    failed(&failure, FailureClass::Unauthorized, CallEffect::No);
     assert!(failure.message.contains("starts no workflows"), "{failure}");
     assert_eq!(server.lines(), ["POST /graphql"]);
     let asked = &server.asked()[0].body;

@@ -1,15 +1,21 @@
 //! What is sent to change something, and what the answers mean.
 
-use domain::failure::{CallEffect, FailureClass};
+use domain::failure::{CallEffect, Failure, FailureClass};
 use domain::policy::MergeMethod;
 use engine::ports::{PullsRead, PullsWrite};
 use serde_json::{Value, json};
 
-use crate::server::{Asked, Reply, Server, pull};
+use crate::server::{Asked, Reply, Server, failed, pull};
 use crate::world::{HEAD, OTHER};
 
 async fn server(reply: Reply) -> Server {
     Server::start(move |_: &Asked| reply.clone()).await
+}
+
+/// Why a pull request was not marked ready.
+async fn not_ready(reply: Reply) -> Failure {
+    let marked = server(reply).await.writer().mark_ready(&pull(), "x").await;
+    marked.unwrap_err()
 }
 
 /// The only request that arrived.
@@ -100,17 +106,13 @@ async fn a_refused_merge_certainly_did_not_happen_and_a_lost_one_may_have() {
         (broken, FailureClass::Network, CallEffect::Maybe),
     ];
     for (reply, class, happened) in rows {
-        let server = server(reply.clone()).await;
+        let server = server(reply).await;
         let failure = server
             .writer()
             .merge(&pull(), &HEAD.parse().unwrap(), MergeMethod::Squash, None)
             .await
             .unwrap_err();
-        assert_eq!(
-            (failure.class, failure.happened),
-            (class, happened),
-            "{reply:?}"
-        );
+        failed(&failure, class, happened);
         assert_eq!(server.asked().len(), 1, "a write is never repeated");
     }
 }
@@ -128,10 +130,7 @@ async fn a_merge_that_never_left_did_not_happen() {
         .merge(&pull(), &HEAD.parse().unwrap(), MergeMethod::Squash, None)
         .await
         .unwrap_err();
-    assert_eq!(
-        (failure.class, failure.happened),
-        (FailureClass::Network, CallEffect::No)
-    );
+    failed(&failure, FailureClass::Network, CallEffect::No);
 }
 
 #[tokio::test]
@@ -152,12 +151,7 @@ async fn a_draft_is_marked_ready_over_graphql() {
             .unwrap()
             .contains("markPullRequestReadyForReview")
     );
-    let still = server(Reply::ok(&ready(true)))
-        .await
-        .writer()
-        .mark_ready(&pull(), "x")
-        .await
-        .unwrap_err();
+    let still = not_ready(Reply::ok(&ready(true))).await;
     assert_eq!(still.class, FailureClass::Garbled);
 }
 
@@ -173,17 +167,8 @@ async fn graphql_errors_come_with_status_200() {
     ];
     for (kind, class) in rows {
         let body = json!({ "data": null, "errors": [{ "type": kind, "message": "Resource not accessible by integration" }] });
-        let failure = server(Reply::ok(&body))
-            .await
-            .writer()
-            .mark_ready(&pull(), "x")
-            .await
-            .unwrap_err();
-        assert_eq!(
-            (failure.class, failure.happened),
-            (class, CallEffect::No),
-            "{kind}"
-        );
+        let failure = not_ready(Reply::ok(&body)).await;
+        failed(&failure, class, CallEffect::No);
         assert_eq!(
             failure.retry_after.is_some(),
             class == FailureClass::Throttled
@@ -195,13 +180,7 @@ async fn graphql_errors_come_with_status_200() {
     }
     let untyped = json!({ "errors": [{ "message": "Parse error" }] });
     assert_eq!(
-        server(Reply::ok(&untyped))
-            .await
-            .writer()
-            .mark_ready(&pull(), "x")
-            .await
-            .unwrap_err()
-            .class,
+        not_ready(Reply::ok(&untyped)).await.class,
         FailureClass::Invalid
     );
 }
@@ -290,11 +269,7 @@ async fn a_marker_that_could_end_its_hiding_is_not_sent() {
             .comment(&pull(), "x", marker)
             .await
             .unwrap_err();
-        assert_eq!(
-            (failure.class, failure.happened),
-            (FailureClass::Invalid, CallEffect::No),
-            "{marker:?}"
-        );
+        failed(&failure, FailureClass::Invalid, CallEffect::No);
     }
     assert!(server.asked().is_empty());
 }

@@ -13,16 +13,8 @@ use crate::Reader;
 
 async fn failure_of(answer: impl Fn() -> Response + Send + Sync + 'static) -> Failure {
     let world = World::start(move |_| answer()).await;
-    let read = world
-        .reader()
-        .get(&account(), &session())
-        .await
-        .unwrap_err();
-    let written = world
-        .writer()
-        .send(&account(), &session(), "Go on")
-        .await
-        .unwrap_err();
+    let read = world.get().await.unwrap_err();
+    let written = world.send("Go on").await.unwrap_err();
     assert_eq!(
         (read.class, read.happened),
         (written.class, written.happened)
@@ -210,11 +202,7 @@ async fn a_refusal_is_shown_short_clean_and_without_secrets() {
         refusal(400, "INVALID_ARGUMENT", &words)
     })
     .await;
-    let failure = world
-        .reader()
-        .get(&account(), &session())
-        .await
-        .unwrap_err();
+    let failure = world.get().await.unwrap_err();
     check(&failure, FailureClass::Invalid, CallEffect::No);
     for shape in ["AIza", "AQ.", "ghp_", "a1a1"] {
         assert!(!failure.message.contains(shape), "{failure}");
@@ -248,7 +236,7 @@ async fn success_that_cannot_be_read_is_garbled() {
         "{\"error\":{\"code\":500}}",
     ] {
         let world = World::start(move |_| ok(body)).await;
-        let failure = world.reader().list(&account(), 5, None).await.unwrap_err();
+        let failure = world.list(5, None).await.unwrap_err();
         check(&failure, FailureClass::Garbled, CallEffect::Maybe);
     }
 }
@@ -330,11 +318,7 @@ async fn redirects_are_not_followed() {
         answer
     })
     .await;
-    let failure = world
-        .reader()
-        .get(&account(), &session())
-        .await
-        .unwrap_err();
+    let failure = world.get().await.unwrap_err();
     check(&failure, FailureClass::Garbled, CallEffect::Maybe);
     assert!(
         failure.message.contains("redirects are not followed"),
@@ -347,7 +331,7 @@ async fn redirects_are_not_followed() {
 async fn an_answer_beyond_the_limit_is_garbled() {
     let small = |settings: &mut crate::Settings| settings.body_bytes_max = 1000;
     let world = World::with(small, |_| ok(format!("{{\"x\":\"{}\"}}", "y".repeat(1000)))).await;
-    let failure = world.reader().list(&account(), 5, None).await.unwrap_err();
+    let failure = world.list(5, None).await.unwrap_err();
     check(&failure, FailureClass::Garbled, CallEffect::Maybe);
     assert!(
         failure.message.contains("larger than 1000 bytes"),
@@ -358,7 +342,7 @@ async fn an_answer_beyond_the_limit_is_garbled() {
 #[tokio::test]
 async fn the_key_travels_only_in_its_header() {
     let world = World::start(|_| ok(r#"{"id":"1"}"#)).await;
-    world.reader().get(&account(), &session()).await.unwrap();
+    world.get().await.unwrap();
     let asked = world.asked().remove(0);
     assert_eq!(asked.header("x-goog-api-key"), CANARY);
     assert_eq!(

@@ -11,7 +11,7 @@ use engine::ports::SessionsRead;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use super::service::{Asked, ID, World, account, check, ok, refusal, session};
+use super::service::{Asked, ID, World, account, check, ids, marker, ok, refusal};
 use crate::{ACTIVITY_PAGES_MAX, LIST_PAGES_MAX};
 
 /// `{"sessions":[{"name":"sessions/14550388554331055113","title":"aaa…"}]}` with 5,000 times `a`, 5,066 bytes, compressed.
@@ -24,14 +24,6 @@ const ZIPPED: [u8; 98] = [
     0x00, 0x00, 0x00, 0x00, 0x00, 0xfc, 0x4e, 0xe6, 0x31, 0x1f, 0x44, 0x4c, 0x41, 0x81, 0xca, 0x13,
     0x00, 0x00,
 ];
-
-fn marker() -> Marker {
-    Marker {
-        installation: "main".parse().unwrap(),
-        job: "01jd8r3w6k0000000000000000".parse().unwrap(),
-        attempt: 1,
-    }
-}
 
 fn time(text: &str) -> Timestamp {
     text.parse().unwrap()
@@ -50,15 +42,11 @@ async fn a_page_tells_its_weight_and_where_to_go_on() {
     );
     let bytes = body.len();
     let world = World::start(move |_| ok(body.clone())).await;
-    let page = world.reader().list(&account(), 500, None).await.unwrap();
+    let page = world.list(500, None).await.unwrap();
     assert_eq!(page.bytes, bytes as u64);
     assert_eq!(page.next.as_deref(), Some("a b&c=d"));
     assert_eq!(page.sessions.len(), 1);
-    world
-        .reader()
-        .list(&account(), 0, Some("x y&z=1"))
-        .await
-        .unwrap();
+    world.list(0, Some("x y&z=1")).await.unwrap();
     let asked = world.asked();
     assert_eq!(asked[0].query("pageSize"), Some("100"));
     assert_eq!(asked[1].query("pageSize"), Some("1"));
@@ -75,7 +63,7 @@ async fn an_empty_page_is_the_last() {
         r#"{"sessions":[]}"#,
     ] {
         let world = World::start(move |_| ok(body)).await;
-        let page = world.reader().list(&account(), 5, None).await.unwrap();
+        let page = world.list(5, None).await.unwrap();
         assert_eq!((page.sessions.len(), page.next), (0, None));
     }
 }
@@ -87,7 +75,7 @@ async fn compressed_pages_are_weighed_unpacked() {
         ([(CONTENT_ENCODING, "gzip")], ZIPPED.to_vec()).into_response()
     })
     .await;
-    let page = world.reader().list(&account(), 5, None).await.unwrap();
+    let page = world.list(5, None).await.unwrap();
     assert_eq!(page.bytes, 5_066);
     assert_eq!(page.sessions[0].title.len(), 5_000);
 }
@@ -99,7 +87,7 @@ async fn a_compressed_page_is_limited_by_what_it_unpacks_to() {
         ([(CONTENT_ENCODING, "gzip")], ZIPPED.to_vec()).into_response()
     })
     .await;
-    let failure = world.reader().list(&account(), 5, None).await.unwrap_err();
+    let failure = world.list(5, None).await.unwrap_err();
     check(&failure, FailureClass::Garbled, CallEffect::Maybe);
 }
 
@@ -107,20 +95,10 @@ async fn a_compressed_page_is_limited_by_what_it_unpacks_to() {
 async fn a_page_that_points_to_itself_is_garbled() {
     let world = World::start(|_| ok(r#"{"nextPageToken":"x"}"#)).await;
     assert_eq!(
-        world
-            .reader()
-            .list(&account(), 5, None)
-            .await
-            .unwrap()
-            .next
-            .as_deref(),
+        world.list(5, None).await.unwrap().next.as_deref(),
         Some("x")
     );
-    let failure = world
-        .reader()
-        .list(&account(), 5, Some("x"))
-        .await
-        .unwrap_err();
+    let failure = world.list(5, Some("x")).await.unwrap_err();
     check(&failure, FailureClass::Garbled, CallEffect::Maybe);
 }
 
@@ -131,17 +109,10 @@ async fn circles_and_endless_lists_end() {
         ok(json!({ "nextPageToken": next.to_string() }).to_string())
     })
     .await;
-    let reader = circle.reader();
     for failure in [
-        reader
-            .activities(&account(), &session(), None)
-            .await
-            .unwrap_err(),
-        reader
-            .find(&account(), &marker(), Timestamp::UNIX_EPOCH)
-            .await
-            .unwrap_err(),
-        reader.sources(&account()).await.unwrap_err(),
+        circle.activities(None).await.unwrap_err(),
+        circle.find(Timestamp::UNIX_EPOCH).await.unwrap_err(),
+        circle.reader().sources(&account()).await.unwrap_err(),
     ] {
         check(&failure, FailureClass::Garbled, CallEffect::Maybe);
         assert!(failure.message.contains("came twice"), "{failure}");
@@ -150,18 +121,10 @@ async fn circles_and_endless_lists_end() {
         ok(json!({ "nextPageToken": (page_number(asked) + 1).to_string() }).to_string())
     })
     .await;
-    let failure = endless
-        .reader()
-        .activities(&account(), &session(), None)
-        .await
-        .unwrap_err();
+    let failure = endless.activities(None).await.unwrap_err();
     assert!(failure.message.contains("does not end"), "{failure}");
     assert_eq!(endless.asked().len(), ACTIVITY_PAGES_MAX);
-    let failure = endless
-        .reader()
-        .find(&account(), &marker(), Timestamp::UNIX_EPOCH)
-        .await
-        .unwrap_err();
+    let failure = endless.find(Timestamp::UNIX_EPOCH).await.unwrap_err();
     check(&failure, FailureClass::Garbled, CallEffect::Maybe);
     assert_eq!(endless.asked().len(), ACTIVITY_PAGES_MAX + LIST_PAGES_MAX);
 }
@@ -194,11 +157,7 @@ async fn find_reads_to_the_last_page_and_takes_only_the_exact_marker() {
         ok(page.to_string())
     })
     .await;
-    let found = world
-        .reader()
-        .find(&account(), &marker(), time("2026-11-20T10:00:00Z"))
-        .await
-        .unwrap();
+    let found = world.find(time("2026-11-20T10:00:00Z")).await.unwrap();
     let ids: Vec<&str> = found.iter().map(|session| session.id.as_str()).collect();
     assert_eq!(ids, ["5", "6"]);
     assert_eq!(world.asked().len(), 4);
@@ -209,21 +168,14 @@ async fn find_never_says_none_while_something_is_unreadable() {
     let title = marker().to_string();
     let hidden = json!({ "sessions": [{ "title": title }] }).to_string();
     let world = World::start(move |_| ok(hidden.clone())).await;
-    let failure = world
-        .reader()
-        .find(&account(), &marker(), Timestamp::UNIX_EPOCH)
-        .await
-        .unwrap_err();
+    let failure = world.find(Timestamp::UNIX_EPOCH).await.unwrap_err();
     check(&failure, FailureClass::Garbled, CallEffect::Maybe);
     let lost = World::start(|asked| match page_number(asked) {
         0 => ok(r#"{"nextPageToken":"1"}"#),
         _ => ok(""),
     })
     .await;
-    lost.reader()
-        .find(&account(), &marker(), Timestamp::UNIX_EPOCH)
-        .await
-        .unwrap_err();
+    lost.find(Timestamp::UNIX_EPOCH).await.unwrap_err();
 }
 
 #[tokio::test]
@@ -244,11 +196,7 @@ async fn pages_that_do_not_fit_are_halved() {
         ok(page.to_string())
     })
     .await;
-    let activities = world
-        .reader()
-        .activities(&account(), &session(), None)
-        .await
-        .unwrap();
+    let activities = world.activities(None).await.unwrap();
     assert_eq!(activities.len(), 40);
     let sizes: Vec<String> = world
         .asked()
@@ -263,11 +211,7 @@ async fn pages_that_do_not_fit_are_halved() {
 async fn one_item_that_never_fits_is_a_failure() {
     let small = |settings: &mut crate::Settings| settings.body_bytes_max = 100;
     let world = World::with(small, |_| ok(format!("{{\"x\":\"{}\"}}", "y".repeat(1000)))).await;
-    let failure = world
-        .reader()
-        .find(&account(), &marker(), Timestamp::UNIX_EPOCH)
-        .await
-        .unwrap_err();
+    let failure = world.find(Timestamp::UNIX_EPOCH).await.unwrap_err();
     check(&failure, FailureClass::Garbled, CallEffect::Maybe);
     let sizes: Vec<String> = world
         .asked()
@@ -300,15 +244,10 @@ async fn filtering(refuses: Arc<AtomicBool>) -> World {
 async fn the_filter_is_sent_a_second_early() {
     let world = filtering(Arc::default()).await;
     let activities = world
-        .reader()
-        .activities(&account(), &session(), Some(time("2026-11-20T10:00:05Z")))
+        .activities(Some(time("2026-11-20T10:00:05Z")))
         .await
         .unwrap();
-    let ids: Vec<&str> = activities
-        .iter()
-        .map(|activity| activity.id.as_str())
-        .collect();
-    assert_eq!(ids, ["b", "c"]);
+    assert_eq!(ids(&activities), ["b", "c"]);
     let asked = world.asked();
     assert_eq!(asked.len(), 1);
     assert_eq!(
@@ -321,11 +260,7 @@ async fn the_filter_is_sent_a_second_early() {
     );
     assert_eq!(asked[0].query("createTime"), None);
     assert_eq!(asked[0].query("pageSize"), Some("30"));
-    world
-        .reader()
-        .activities(&account(), &session(), None)
-        .await
-        .unwrap();
+    world.activities(None).await.unwrap();
     assert_eq!(world.asked()[1].query("filter"), None);
 }
 
@@ -336,23 +271,17 @@ async fn a_refused_filter_is_dropped_and_not_sent_for_an_hour() {
     for (minutes, calls) in [(0, 2), (30, 3), (29, 4), (1, 6)] {
         world.clock.advance(SignedDuration::from_mins(minutes));
         let activities = world
-            .reader()
-            .activities(&account(), &session(), Some(time("2026-11-20T10:00:05Z")))
+            .activities(Some(time("2026-11-20T10:00:05Z")))
             .await
             .unwrap();
-        let ids: Vec<&str> = activities
-            .iter()
-            .map(|activity| activity.id.as_str())
-            .collect();
         // The window is the same as with the filter.
-        assert_eq!(ids, ["b", "c"]);
+        assert_eq!(ids(&activities), ["b", "c"]);
         assert_eq!(world.asked().len(), calls, "after {minutes} min");
     }
     refuses.store(false, Ordering::Relaxed);
     world.clock.advance(SignedDuration::from_hours(1));
     world
-        .reader()
-        .activities(&account(), &session(), Some(time("2026-11-20T10:00:05Z")))
+        .activities(Some(time("2026-11-20T10:00:05Z")))
         .await
         .unwrap();
     assert!(world.asked().last().unwrap().query("filter").is_some());
@@ -363,8 +292,7 @@ async fn a_refusal_that_is_not_about_the_filter_is_not_blamed_on_it() {
     let world = World::start(|_| refusal(400, "INVALID_ARGUMENT", "bad session")).await;
     for calls in [2, 4] {
         let failure = world
-            .reader()
-            .activities(&account(), &session(), Some(Timestamp::UNIX_EPOCH))
+            .activities(Some(Timestamp::UNIX_EPOCH))
             .await
             .unwrap_err();
         check(&failure, FailureClass::Invalid, CallEffect::No);
@@ -377,8 +305,7 @@ async fn a_refusal_that_is_not_about_the_filter_is_not_blamed_on_it() {
     ] {
         let world = World::start(move |_| refusal(code, status, "no")).await;
         world
-            .reader()
-            .activities(&account(), &session(), Some(Timestamp::UNIX_EPOCH))
+            .activities(Some(Timestamp::UNIX_EPOCH))
             .await
             .unwrap_err();
         assert_eq!(world.asked().len(), 1);
@@ -395,16 +322,7 @@ async fn the_field_mask_is_tried_if_wanted_and_dropped_if_refused() {
     let world = World::with(wanting, refusing).await;
     for (minutes, calls) in [(0, 2), (0, 3), (60, 5)] {
         world.clock.advance(SignedDuration::from_mins(minutes));
-        assert_eq!(
-            world
-                .reader()
-                .list(&account(), 5, Some("t"))
-                .await
-                .unwrap()
-                .sessions
-                .len(),
-            1
-        );
+        assert_eq!(world.list(5, Some("t")).await.unwrap().sessions.len(), 1);
         assert_eq!(world.asked().len(), calls);
     }
     let fields = world.asked()[0].query("fields").unwrap().to_owned();

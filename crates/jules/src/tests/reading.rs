@@ -6,7 +6,7 @@ use engine::ports::{Artifacts, SessionsRead};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::service::{Asked, ID, World, account, check, ok, refusal, session};
+use super::service::{Asked, ID, World, account, check, ids, ok, refusal, session};
 use crate::PATCH_BYTES_MAX;
 
 /// A session as the service shows it, with some fields of its own.
@@ -24,7 +24,7 @@ fn resource(more: Value) -> Value {
 
 async fn read(resource: Value) -> SessionView {
     let world = World::start(move |_| ok(resource.to_string())).await;
-    let view = world.reader().get(&account(), &session()).await.unwrap();
+    let view = world.get().await.unwrap();
     assert_eq!(
         world.asked()[0].path,
         format!("/jules/v1alpha/sessions/{ID}")
@@ -35,11 +35,7 @@ async fn read(resource: Value) -> SessionView {
 async fn log(activities: Value) -> Vec<Activity> {
     let page = json!({ "activities": activities }).to_string();
     let world = World::start(move |_| ok(page.clone())).await;
-    world
-        .reader()
-        .activities(&account(), &session(), None)
-        .await
-        .unwrap()
+    world.activities(None).await.unwrap()
 }
 
 fn time(text: &str) -> Option<Timestamp> {
@@ -154,11 +150,7 @@ async fn a_session_without_an_id_is_garbled() {
         r#"{"id":1.5}"#,
     ] {
         let world = World::start(move |_| ok(body)).await;
-        let failure = world
-            .reader()
-            .get(&account(), &session())
-            .await
-            .unwrap_err();
+        let failure = world.get().await.unwrap_err();
         check(&failure, FailureClass::Garbled, CallEffect::Maybe);
     }
 }
@@ -213,7 +205,7 @@ async fn a_huge_page_is_listed_without_its_patches() {
     let bytes = u64::try_from(body.len()).unwrap();
     assert!(bytes > 10_000_000);
     let world = World::start(move |_| ok(body.clone())).await;
-    let page = world.reader().list(&account(), 100, None).await.unwrap();
+    let page = world.list(100, None).await.unwrap();
     assert_eq!(page.bytes, bytes);
     assert_eq!(page.sessions.len(), 12);
     assert_eq!(page.sessions[11].pulls, ["a/b#12".parse().unwrap()]);
@@ -245,10 +237,6 @@ fn examples() -> Value {
 #[tokio::test]
 async fn every_kind_of_activity_is_read_in_order_of_time() {
     let activities = log(examples()).await;
-    let ids: Vec<&str> = activities
-        .iter()
-        .map(|activity| activity.id.as_str())
-        .collect();
     let expected = [
         "aa05",
         "02200cce44f746308651037e4a18caed",
@@ -259,7 +247,7 @@ async fn every_kind_of_activity_is_read_in_order_of_time() {
         "aa03",
         "aa04",
     ];
-    assert_eq!(ids, expected);
+    assert_eq!(ids(&activities), expected);
     let originators: Vec<Originator> = activities
         .iter()
         .map(|activity| activity.originator)
@@ -370,11 +358,7 @@ async fn activities_without_a_time_stay_with_their_neighbour_and_doubles_count_o
         { "id": "a", "createTime": "2026-11-20T10:00:01.0Z" },
     ]))
     .await;
-    let ids: Vec<&str> = activities
-        .iter()
-        .map(|activity| activity.id.as_str())
-        .collect();
-    assert_eq!(ids, ["a", "b", "c", "z", "d"]);
+    assert_eq!(ids(&activities), ["a", "b", "c", "z", "d"]);
 }
 
 #[tokio::test]
@@ -387,30 +371,22 @@ async fn activities_of_all_pages_come_together_whatever_the_order() {
         })
     })
     .await;
-    let activities = world
-        .reader()
-        .activities(&account(), &session(), None)
-        .await
-        .unwrap();
-    let ids: Vec<&str> = activities
-        .iter()
-        .map(|activity| activity.id.as_str())
-        .collect();
-    assert_eq!(ids, ["a", "c"]);
+    let activities = world.activities(None).await.unwrap();
+    assert_eq!(ids(&activities), ["a", "c"]);
 }
 
 #[tokio::test]
 async fn a_fresh_session_may_not_be_there_yet() {
     let world =
         World::start(|_| refusal(404, "NOT_FOUND", "Requested entity was not found.")).await;
-    let reader = world.reader();
     for failure in [
-        reader.get(&account(), &session()).await.unwrap_err(),
-        reader
-            .activities(&account(), &session(), None)
+        world.get().await.unwrap_err(),
+        world.activities(None).await.unwrap_err(),
+        world
+            .reader()
+            .artifacts(&account(), &session())
             .await
             .unwrap_err(),
-        reader.artifacts(&account(), &session()).await.unwrap_err(),
     ] {
         check(&failure, FailureClass::NotFound, CallEffect::No);
     }

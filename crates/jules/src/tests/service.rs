@@ -11,7 +11,11 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use domain::failure::{CallEffect, Failure, FailureClass};
 use domain::ids::{AccountName, SessionId};
-use engine::ports::{Clock, SecretName, Secrets, SecretsError};
+use domain::marker::Marker;
+use domain::session::{Activity, SessionView};
+use engine::ports::{
+    Clock, NewSession, SecretName, Secrets, SecretsError, SessionPage, SessionsRead, SessionsWrite,
+};
 use jiff::{SignedDuration, Timestamp};
 use secrecy::SecretString;
 
@@ -98,6 +102,43 @@ impl World {
 
     pub(super) fn writer(&self) -> Writer {
         Writer::new(self.client.clone())
+    }
+
+    pub(super) async fn get(&self) -> Result<SessionView, Failure> {
+        self.reader().get(&account(), &session()).await
+    }
+
+    pub(super) async fn list(
+        &self,
+        size: u32,
+        token: Option<&str>,
+    ) -> Result<SessionPage, Failure> {
+        self.reader().list(&account(), size, token).await
+    }
+
+    pub(super) async fn activities(
+        &self,
+        after: Option<Timestamp>,
+    ) -> Result<Vec<Activity>, Failure> {
+        self.reader()
+            .activities(&account(), &session(), after)
+            .await
+    }
+
+    pub(super) async fn find(&self, since: Timestamp) -> Result<Vec<SessionView>, Failure> {
+        self.reader().find(&account(), &marker(), since).await
+    }
+
+    pub(super) async fn create(&self, new: &NewSession) -> Result<SessionView, Failure> {
+        self.writer().create(&account(), new).await
+    }
+
+    pub(super) async fn send(&self, text: &str) -> Result<(), Failure> {
+        self.writer().send(&account(), &session(), text).await
+    }
+
+    pub(super) async fn approve(&self) -> Result<(), Failure> {
+        self.writer().approve(&account(), &session()).await
     }
 
     /// Everything asked so far.
@@ -225,6 +266,20 @@ pub(super) fn account() -> AccountName {
 /// The session that most things are asked about.
 pub(super) fn session() -> SessionId {
     ID.parse().unwrap()
+}
+
+/// The marker that is searched for.
+pub(super) fn marker() -> Marker {
+    Marker {
+        installation: "main".parse().unwrap(),
+        job: "01jd8r3w6k0000000000000000".parse().unwrap(),
+        attempt: 1,
+    }
+}
+
+/// The ids of activities, in their order.
+pub(super) fn ids(activities: &[Activity]) -> Vec<&str> {
+    activities.iter().map(|it| it.id.as_str()).collect()
 }
 
 /// Checks a failure's two decisions, and that it gives nothing away.

@@ -29,11 +29,7 @@ async fn create_says_everything_and_reads_the_answer() {
         ok(answer.to_string())
     })
     .await;
-    let view = world
-        .writer()
-        .create(&account(), &new_session())
-        .await
-        .unwrap();
+    let view = world.create(&new_session()).await.unwrap();
     assert_eq!(view.id.as_str(), ID);
     assert_eq!(view.state, SessionState::Unspecified);
     assert_eq!(view.repo, Some("acme/shop".parse().unwrap()));
@@ -63,7 +59,7 @@ async fn a_session_can_be_told_to_open_no_pull_request() {
         automation: Automation::AutomationModeUnspecified,
         ..new_session()
     };
-    world.writer().create(&account(), &new).await.unwrap();
+    world.create(&new).await.unwrap();
     let asked = world.asked().remove(0).json();
     assert_eq!(asked["automationMode"], "AUTOMATION_MODE_UNSPECIFIED");
 }
@@ -71,11 +67,7 @@ async fn a_session_can_be_told_to_open_no_pull_request() {
 #[tokio::test]
 async fn create_fills_in_what_a_bare_answer_leaves_out() {
     let world = World::start(|_| ok(r#"{"name":"sessions/7"}"#)).await;
-    let view = world
-        .writer()
-        .create(&account(), &new_session())
-        .await
-        .unwrap();
+    let view = world.create(&new_session()).await.unwrap();
     assert_eq!(view.title, new_session().title);
     assert_eq!(view.repo, Some("acme/shop".parse().unwrap()));
 }
@@ -84,11 +76,7 @@ async fn create_fills_in_what_a_bare_answer_leaves_out() {
 async fn a_creation_without_an_id_may_have_happened() {
     for body in ["", "{}", "<html>", r#"{"id":"#] {
         let world = World::start(move |_| ok(body)).await;
-        let failure = world
-            .writer()
-            .create(&account(), &new_session())
-            .await
-            .unwrap_err();
+        let failure = world.create(&new_session()).await.unwrap_err();
         check(&failure, FailureClass::Garbled, CallEffect::Maybe);
         assert_eq!(world.asked().len(), 1);
     }
@@ -101,11 +89,7 @@ async fn a_creation_that_failed_is_not_repeated() {
         (429, FailureClass::Throttled, CallEffect::No),
     ] {
         let world = World::start(move |_| refusal(code, "X", "no")).await;
-        let failure = world
-            .writer()
-            .create(&account(), &new_session())
-            .await
-            .unwrap_err();
+        let failure = world.create(&new_session()).await.unwrap_err();
         check(&failure, class, happened);
         assert_eq!(world.asked().len(), 1);
     }
@@ -156,17 +140,13 @@ async fn every_method_has_its_address_and_body() {
 async fn empty_texts_are_refused_before_anything_is_sent() {
     let world = World::start(|_| ok("{}")).await;
     for text in ["", "  ", "\n\t\u{a0}"] {
-        let failure = world
-            .writer()
-            .send(&account(), &session(), text)
-            .await
-            .unwrap_err();
+        let failure = world.send(text).await.unwrap_err();
         check(&failure, FailureClass::Invalid, CallEffect::No);
         let new = NewSession {
             prompt: text.to_owned(),
             ..new_session()
         };
-        let failure = world.writer().create(&account(), &new).await.unwrap_err();
+        let failure = world.create(&new).await.unwrap_err();
         check(&failure, FailureClass::Invalid, CallEffect::No);
     }
     assert_eq!(world.asked().len(), 0);

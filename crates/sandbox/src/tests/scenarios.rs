@@ -221,7 +221,7 @@ async fn a_foreign_session_plays_its_steps() {
     let page = stand.get("/sessions").await.json();
     assert_eq!(page["sessions"][0]["state"], "COMPLETED");
     let id = string(&page["sessions"][0]["id"]);
-    let pull = stand.sandbox.github().pull(DEFAULT_REPO, 1).unwrap();
+    let pull = stand.pull();
     assert!(pull.head_ref.ends_with(&id));
 }
 

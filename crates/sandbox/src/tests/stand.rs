@@ -4,7 +4,8 @@ use jiff::SignedDuration;
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
-use crate::github::DEFAULT_TOKEN;
+use crate::github::{DEFAULT_TOKEN, PullView};
+use crate::jules::Switches;
 use crate::story::{Step, Story};
 use crate::{DEFAULT_KEY, DEFAULT_REPO, ManualClock, Options, Sandbox, Scenario};
 
@@ -88,6 +89,16 @@ impl Stand {
     pub(crate) fn pass(&self, millis: i64) {
         self.clock.advance(SignedDuration::from_millis(millis));
         self.sandbox.advance();
+    }
+
+    /// Turns switches of the sandbox's Jules.
+    pub(crate) fn switch(&self, change: impl FnOnce(&mut Switches)) {
+        self.sandbox.jules().switch(change);
+    }
+
+    /// The first pull request of the default repository.
+    pub(crate) fn pull(&self) -> PullView {
+        self.sandbox.github().pull(DEFAULT_REPO, 1).unwrap()
     }
 
     pub(crate) fn request(&self, method: &str, path: &str) -> RequestBuilder {

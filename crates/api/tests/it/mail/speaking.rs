@@ -159,11 +159,12 @@ async fn under_a_name_a_message_is_sent_once() {
     assert_eq!(inbox(&world, "art").await, [1, 2]);
     // Another token's name is another name.
     let bot = token(&world, "bot", (Scope::Write, None)).await;
-    let request = Request::builder().method(Method::POST).uri(MAIL);
-    let request = request.header("authorization", format!("Bearer {bot}"));
-    let request = request.header("idempotency-key", "k1");
-    let body = Body::from(letter("curator", "bolt").to_string());
-    send(&world.router, request.body(body).unwrap())
+    let (named, body) = (
+        ("idempotency-key", "k1"),
+        letter("curator", "bolt").to_string(),
+    );
+    world
+        .call_as(&bot, (Method::POST, MAIL), (&[named], &body))
         .await
         .ok(201);
     assert_eq!(inbox(&world, "bolt").await, [3]);

@@ -2,12 +2,11 @@
 
 use std::fs;
 
-use engine::backend::IndexEntry;
-use engine::keys;
 use engine::settings::Disabled;
 use expect_test::expect;
 
 use super::clinic::{Clinic, closed_port};
+use crate::jobs::save;
 
 #[test]
 fn it_is_disabled() {
@@ -20,14 +19,7 @@ fn it_is_disabled() {
             at: "2026-11-20T10:00:00Z".parse().unwrap(),
             why: "the receiver answered 410 Gone".to_owned(),
         });
-        let mut unit = backend.unit();
-        let place = IndexEntry {
-            due: None,
-            list: keys::listed(keys::AGENTS, name.as_str()),
-            forget: None,
-        };
-        unit.put(keys::agent(&name), &agent, Some(found.version), place);
-        backend.commit(unit).await.unwrap();
+        save(backend, &name, &agent).await;
     });
     expect![[r#"
         error    agent_disabled  agent `helper`: it is disabled: the receiver answered 410 Gone (since 2026-11-20T10:00:00Z) | cause: the agent takes no more wakes, usually because its receiver answered 410 | mend: mend its receiver and run `gaffer agent set helper --enable`

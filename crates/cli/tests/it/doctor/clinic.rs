@@ -8,7 +8,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use domain::policy::Source;
-use engine::backend::{Backend, IndexEntry};
+use engine::backend::Backend;
 use engine::keys;
 use engine::machine::{RandomIds, SystemClock};
 use engine::ports::Clock;
@@ -18,6 +18,7 @@ use sandbox::github::{GitHub, RepoSetup};
 use sandbox::{Drive, Options, Sandbox, Scenario};
 use secrecy::SecretString;
 
+use crate::jobs::save;
 use crate::world::{Ran, World, ran};
 
 /// The repository of every installation.
@@ -215,17 +216,10 @@ impl Clinic {
     pub(super) fn change_source(&self, change: impl FnOnce(&mut Source)) {
         self.with_backend(async |backend| {
             let repo = REPO.parse().unwrap();
-            let found = backend.store.source(&repo).await.unwrap().unwrap();
-            let mut source = found.value;
+            let found = backend.store.source(&repo).await.unwrap();
+            let mut source = found.unwrap().value;
             change(&mut source);
-            let mut unit = backend.unit();
-            let place = IndexEntry {
-                due: None,
-                list: keys::listed(keys::SOURCES, repo.key()),
-                forget: None,
-            };
-            unit.put(keys::source(&repo), &source, Some(found.version), place);
-            backend.commit(unit).await.unwrap();
+            save(backend, &repo, &source).await;
         });
     }
 

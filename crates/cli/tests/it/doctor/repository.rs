@@ -3,14 +3,13 @@
 use domain::ids::{RepoId, RepoName};
 use domain::pipeline::PipelineRules;
 use domain::schedule::{Schedule, ScheduleError};
-use engine::backend::IndexEntry;
-use engine::keys;
 use expect_test::expect;
 use jiff::SignedDuration;
 use sandbox::Scenario;
 
 use super::clinic::{Clinic, REPO};
 use crate::deliveries::fail_reading;
+use crate::jobs::save;
 
 #[test]
 fn there_is_no_source() {
@@ -83,20 +82,7 @@ fn registered(clinic: &Clinic, id: u64) {
     clinic.with_backend(async |backend| {
         let repo = REPO.parse().unwrap();
         let found = backend.store.reach(&repo).await.unwrap();
-        let mut unit = backend.unit();
-        let list = keys::listed(keys::REPOSITORY_ACCESS, repo.key());
-        let version = (found.version > 0).then_some(found.version);
-        let reach = found.value.meant(RepoId(id));
-        unit.put(
-            keys::repository_access(&repo),
-            &reach,
-            version,
-            IndexEntry {
-                list,
-                ..IndexEntry::default()
-            },
-        );
-        backend.commit(unit).await.unwrap();
+        save(backend, &repo, &found.value.meant(RepoId(id))).await;
     });
 }
 
@@ -167,10 +153,8 @@ fn the_schedule_of_its_pipeline_cannot_be_read() {
             error: Some(error),
             ..Schedule::default()
         };
-        let mut unit = backend.unit();
         let repo: RepoName = REPO.parse().unwrap();
-        unit.save(&repo, &schedule, None);
-        backend.commit(unit).await.unwrap();
+        save(backend, &repo, &schedule).await;
     });
     let told = clinic.ills(&[]);
     let wanted = "  schedule_unread  acme/shop: the schedule of its pipeline cannot be read: no day is called XYZ";

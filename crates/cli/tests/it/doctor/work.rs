@@ -3,12 +3,12 @@
 use domain::event::{ErrorCause, Event, Occurrence};
 use domain::ids::EventId;
 use domain::wake::{Wake, WakeState};
-use engine::backend::IndexEntry;
 use engine::keys;
 use expect_test::expect;
 use jiff::{SignedDuration, Timestamp};
 
 use super::clinic::Clinic;
+use crate::jobs::{put, save};
 
 const LONG_AGO: Timestamp = Timestamp::constant(1_790_000_000, 0);
 
@@ -20,9 +20,7 @@ fn everything_is_paused() {
             paused_since: Some(LONG_AGO),
             ..engine::settings::Switches::default()
         };
-        let mut unit = backend.unit();
-        unit.put(keys::switches(), &switches, None, IndexEntry::default());
-        backend.commit(unit).await.unwrap();
+        save(backend, &(), &switches).await;
     });
     expect![[r#"
         warning  paused  everything: paused since 2026-09-21T14:13:20Z, which is long | cause: a person paused everything: nothing is written to Jules or GitHub | mend: run `gaffer resume`
@@ -39,9 +37,7 @@ fn nothing_is_written() {
             observe_only: true,
             ..engine::settings::Switches::default()
         };
-        let mut unit = backend.unit();
-        unit.put(keys::switches(), &switches, None, IndexEntry::default());
-        backend.commit(unit).await.unwrap();
+        save(backend, &(), &switches).await;
     });
     let told = clinic.ills(&[]);
     assert!(told.contains("  observe_only  everything: "), "{told}");
@@ -67,9 +63,7 @@ fn wakes_were_given_up() {
             at: LONG_AGO,
             why: "10 attempts without an acknowledgement".to_owned(),
         };
-        let mut unit = backend.unit();
-        unit.put(key, &wake, None, IndexEntry::default());
-        backend.commit(unit).await.unwrap();
+        put(backend, key, &wake).await;
     });
     expect![[r#"
         warning  dead_wakes  agent `helper`: wakes given up: 1 | cause: wakes were given up after all their attempts, so an agent missed something | mend: mend the agent's receiver, and send it once more with `gaffer wake replay --since 7d`

@@ -1,17 +1,12 @@
 //! The credential that is stored while an App is made, and tokens that are replaced: what works stays until something else does.
 
-use std::sync::Arc;
-
-use engine::backend::{Backend, IndexEntry};
-use engine::keys;
-use engine::machine::{RandomIds, SystemClock};
 use engine::settings::{AppSetup, MadeApp};
-use local::{Database, LocalQueue};
 use sandbox::Scenario;
 use sandbox::github::{APP_ID, DEFAULT_TOKEN};
 
 use super::{Setup, address, browser, clicked, get, wait};
 use crate::init::serve;
+use crate::jobs;
 use crate::world::World;
 
 const PEM: &str = include_str!("../../../../sandbox/src/github/routes/app.pem");
@@ -102,24 +97,12 @@ fn a_token_is_replaced_only_by_one_that_reads() {
 
 /// The stage that a run leaves which dies after GitHub made another App and before that App's key was kept.
 fn died_making(world: &World, id: u64) {
-    let database = Database::open(&world.data().join("gaffer.db")).unwrap();
-    let clock = Arc::new(SystemClock);
-    let queue = Arc::new(LocalQueue::new(&database, "work", clock.clone()));
-    let records = Arc::new(local::Store::new(&database));
-    let installation = "gtest".parse().unwrap();
-    let backend = Backend::new(records, queue, clock, Arc::new(RandomIds), installation);
-    wait(async {
-        let found = backend.store.app_setup().await.unwrap();
-        let made = AppSetup::Made(MadeApp {
-            id,
-            slug: "another".to_owned(),
-            page: "https://github.example/apps/another".to_owned(),
-        });
-        let mut unit = backend.unit();
-        let version = found.map(|it| it.version);
-        unit.put(keys::app_setup(), &made, version, IndexEntry::default());
-        backend.commit(unit).await.unwrap();
+    let made = AppSetup::Made(MadeApp {
+        id,
+        slug: "another".to_owned(),
+        page: "https://github.example/apps/another".to_owned(),
     });
+    wait(jobs::save(&jobs::backend(world), &(), &made));
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub(super) fn app_jwt() -> String {
 async fn unknown_tokens_are_bad_credentials() {
     let stand = Stand::start().await;
     let got = stand.get_as("ghp_wrong", "/user").await;
-    assert_eq!((got.status, got.message()), (401, "Bad credentials"));
+    got.says(401, "Bad credentials");
     assert_eq!(
         stand.get_as("", "/user").await.message(),
         "Requires authentication"
@@ -94,18 +94,12 @@ async fn missing_permissions_are_forbidden_in_the_words_of_the_token_kind() {
             &format!("/repos/{REPO}/commits/{}/check-runs", stand.head(n)),
         )
         .await;
-    assert_eq!(
-        (got.status, got.message()),
-        (403, "Resource not accessible by personal access token")
-    );
+    got.says(403, "Resource not accessible by personal access token");
     assert_eq!(got.header("x-accepted-github-permissions"), "checks=read");
     let got = stand
         .get_as("app", &format!("/repos/{REPO}/branches/main/protection"))
         .await;
-    assert_eq!(
-        (got.status, got.message()),
-        (403, "Resource not accessible by integration")
-    );
+    got.says(403, "Resource not accessible by integration");
     assert_eq!(
         stand
             .get_as("app", &format!("/repos/{REPO}/rules/branches/main"))
@@ -138,10 +132,7 @@ async fn tokens_of_apps_and_of_runs_have_no_user() {
         .github
         .add_token(token("ghs_run", TokenKind::Actions, Permissions::all()));
     let got = stand.get_as("ghs_run", "/user").await;
-    assert_eq!(
-        (got.status, got.message()),
-        (403, "Resource not accessible by integration")
-    );
+    got.says(403, "Resource not accessible by integration");
     assert_eq!(got.header("x-oauth-scopes"), "");
 }
 
@@ -161,7 +152,7 @@ async fn repositories_out_of_sight_do_not_exist() {
     stand.github.add_token(narrow);
     assert_eq!(stand.get_as("narrow", "/repos/acme/shop").await.status, 200);
     let hidden = stand.get_as("narrow", "/repos/acme/secret").await;
-    assert_eq!((hidden.status, hidden.message()), (404, "Not Found"));
+    hidden.says(404, "Not Found");
     assert_eq!(stand.get("/repos/acme/secret").await.status, 200);
 }
 
@@ -251,7 +242,7 @@ async fn the_app_mints_tokens_that_end() {
     );
     stand.pass(3_600);
     let ended = stand.get_as(secret, &format!("/repos/{REPO}")).await;
-    assert_eq!((ended.status, ended.message()), (401, "Bad credentials"));
+    ended.says(401, "Bad credentials");
 }
 
 #[tokio::test]
@@ -288,7 +279,7 @@ async fn drafts_are_marked_ready_through_graphql_only_with_permission() {
         ..super::stand::new_pull("a", "a.rs")
     };
     let n = stand.github.open_pull(stand.now(), REPO, draft());
-    let id = stand.repo(&format!("/pulls/{n}")).await.body["node_id"].clone();
+    let id = stand.shown(n).await["node_id"].clone();
     let query = "mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }";
     let body = json!({ "query": query, "variables": { "id": id } });
 

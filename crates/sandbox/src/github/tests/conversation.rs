@@ -62,10 +62,7 @@ async fn labels_are_put_on_once_and_taken_off() {
         (200, vec![json!("automerge")])
     );
     let missing = stand.delete(&format!("{path}/none")).await;
-    assert_eq!(
-        (missing.status, missing.message()),
-        (404, "Label does not exist")
-    );
+    missing.says(404, "Label does not exist");
     assert_eq!(stand.counters.counters().labels, 3);
     let pull = stand.repo(&format!("/pulls/{n}")).await;
     assert_eq!(pull.body["labels"][0]["name"], "automerge");

@@ -172,10 +172,7 @@ async fn a_deleted_issue_is_gone_and_a_transferred_one_leads_on() {
     let (github, now) = (&stand.github, stand.now());
     github.delete_issue(now, REPO, 1);
     let gone = stand.repo("/issues/1").await;
-    assert_eq!(
-        (gone.status, gone.message()),
-        (410, "This issue was deleted")
-    );
+    gone.says(410, "This issue was deleted");
     let body = json!({ "body": "x" });
     assert_eq!(stand.post("/issues/1/comments", body).await.status, 410);
     assert_eq!(stand.repo("/issues/99").await.status, 404);

@@ -34,14 +34,11 @@ async fn a_merge_happens_once_and_moves_the_base() {
     assert_eq!(view.merged_by.as_deref(), Some("octo-owner"));
 
     let again = stand.merge(n).await;
-    assert_eq!(
-        (again.status, again.message()),
-        (405, "Pull Request is not mergeable")
-    );
+    again.says(405, "Pull Request is not mergeable");
     let counters = stand.counters.counters();
     assert_eq!((counters.merges, counters.merge_calls), (1, 2));
 
-    let shown = stand.repo(&format!("/pulls/{n}")).await.body;
+    let shown = stand.shown(n).await;
     assert_eq!(shown["merged"], true);
     assert_eq!(shown["state"], "closed");
     assert_eq!(shown["merge_commit_sha"], sha);
@@ -90,15 +87,9 @@ async fn drafts_closed_ones_and_methods_not_allowed_are_refused() {
             ..new_pull("a", "a.rs")
         },
     );
-    assert_eq!(
-        stand.repo(&format!("/pulls/{n}")).await.body["mergeable_state"],
-        "draft"
-    );
+    assert_eq!(stand.shown(n).await["mergeable_state"], "draft");
     let draft = stand.merge(n).await;
-    assert_eq!(
-        (draft.status, draft.message()),
-        (405, "Pull Request is still a draft")
-    );
+    draft.says(405, "Pull Request is still a draft");
 
     stand.github.set_draft(REPO, n, false);
     let method = stand
@@ -107,10 +98,7 @@ async fn drafts_closed_ones_and_methods_not_allowed_are_refused() {
             json!({ "merge_method": "rebase" }),
         )
         .await;
-    assert_eq!(
-        (method.status, method.message()),
-        (405, "Rebase merges are not allowed on this repository.")
-    );
+    method.says(405, "Rebase merges are not allowed on this repository.");
 
     stand
         .patch(&format!("/pulls/{n}"), json!({ "state": "closed" }))
@@ -133,16 +121,10 @@ async fn required_checks_block_until_they_have_passed() {
         "{}",
         blocked.message()
     );
-    assert_eq!(
-        stand.repo(&format!("/pulls/{n}")).await.body["mergeable_state"],
-        "blocked"
-    );
+    assert_eq!(stand.shown(n).await["mergeable_state"], "blocked");
 
     stand.pass(2);
-    assert_eq!(
-        stand.repo(&format!("/pulls/{n}")).await.body["mergeable_state"],
-        "clean"
-    );
+    assert_eq!(stand.shown(n).await["mergeable_state"], "clean");
     assert_eq!(stand.merge(n).await.status, 200);
 }
 
@@ -158,26 +140,14 @@ async fn a_required_check_of_another_app_or_one_that_never_starts_blocks() {
     let stand = Stand::with_ci(ci).await;
     let n = stand.open("a", "a.rs");
     stand.pass(10);
-    assert!(stand.merge(n).await.message().contains("is expected"));
+    stand.refuses(n, "is expected").await;
 
     stand.github.set_ci(REPO, required("deploy"));
     let path = format!("/statuses/{}", stand.head(n));
     let post = |state: &str| stand.post(&path, json!({ "state": state, "context": "deploy" }));
-    assert!(
-        stand
-            .merge(n)
-            .await
-            .message()
-            .contains("\"deploy\" is expected")
-    );
+    stand.refuses(n, "\"deploy\" is expected").await;
     post("failure").await;
-    assert!(
-        stand
-            .merge(n)
-            .await
-            .message()
-            .contains("\"deploy\" is failing")
-    );
+    stand.refuses(n, "\"deploy\" is failing").await;
     post("success").await;
     assert_eq!(stand.merge(n).await.status, 200);
 }
@@ -190,10 +160,7 @@ async fn a_failed_check_that_nobody_requires_makes_the_state_unstable_only() {
     stand
         .github
         .set_check(stand.now(), REPO, (&stand.head(n), "extra"), failed);
-    assert_eq!(
-        stand.repo(&format!("/pulls/{n}")).await.body["mergeable_state"],
-        "unstable"
-    );
+    assert_eq!(stand.shown(n).await["mergeable_state"], "unstable");
     assert_eq!(stand.merge(n).await.status, 200);
 }
 
@@ -206,37 +173,19 @@ async fn reviews_and_the_merge_queue_block() {
     })
     .await;
     let n = stand.open("a", "a.rs");
-    assert!(
-        stand
-            .merge(n)
-            .await
-            .message()
-            .contains("At least 1 approving review")
-    );
+    stand.refuses(n, "At least 1 approving review").await;
 
     // Anyone may review a public repository, and has no say by that.
     let stranger = ("stranger", "APPROVED", "fine by me");
     stand.github.review(stand.now(), REPO, n, stranger);
-    assert!(
-        stand
-            .merge(n)
-            .await
-            .message()
-            .contains("At least 1 approving review")
-    );
+    stand.refuses(n, "At least 1 approving review").await;
 
     let path = format!("/pulls/{n}/reviews");
     let got = stand
         .post(&path, json!({ "event": "REQUEST_CHANGES", "body": "no" }))
         .await;
     assert_eq!(got.body["state"], "CHANGES_REQUESTED");
-    assert!(
-        stand
-            .merge(n)
-            .await
-            .message()
-            .contains("Changes were requested")
-    );
+    stand.refuses(n, "Changes were requested").await;
     stand.post(&path, json!({ "event": "APPROVE" })).await;
     assert_eq!(
         stand.repo(&path).await.each("", "state"),
@@ -246,7 +195,7 @@ async fn reviews_and_the_merge_queue_block() {
     stand
         .github
         .change_repo(REPO, |setup| setup.merge_queue = true);
-    assert!(stand.merge(n).await.message().contains("merge queue"));
+    stand.refuses(n, "merge queue").await;
     stand
         .github
         .change_repo(REPO, |setup| setup.protection = Protection::Off);
@@ -263,7 +212,7 @@ async fn overlapping_files_conflict_after_the_other_side_is_merged() {
     );
     assert_eq!(stand.merge(one).await.status, 200);
 
-    let shown = stand.repo(&format!("/pulls/{other}")).await.body;
+    let shown = stand.shown(other).await;
     assert_eq!(
         (&shown["mergeable"], &shown["mergeable_state"]),
         (&json!(false), &json!("dirty"))
@@ -272,10 +221,7 @@ async fn overlapping_files_conflict_after_the_other_side_is_merged() {
     let update = stand
         .put(&format!("/pulls/{other}/update-branch"), json!({}))
         .await;
-    assert_eq!(
-        (update.status, update.message()),
-        (422, "merge conflict between base and head")
-    );
+    update.says(422, "merge conflict between base and head");
 
     let stays = NewCommit {
         message: "no help".to_owned(),
@@ -302,15 +248,9 @@ async fn a_declared_conflict_lasts_until_the_head_moves() {
     let stand = Stand::start().await;
     let n = stand.open("a", "a.rs");
     stand.github.set_conflict(stand.now(), REPO, n, true);
-    assert_eq!(
-        stand.repo(&format!("/pulls/{n}")).await.body["mergeable"],
-        false
-    );
+    assert_eq!(stand.shown(n).await["mergeable"], false);
     stand.github.push(stand.now(), REPO, "a", "resolve", "ada");
-    assert_eq!(
-        stand.repo(&format!("/pulls/{n}")).await.body["mergeable"],
-        true
-    );
+    assert_eq!(stand.shown(n).await["mergeable"], true);
 }
 
 #[tokio::test]
@@ -323,11 +263,8 @@ async fn strict_rules_demand_the_base_and_updating_brings_it() {
     let (one, other) = (stand.open("a", "a.rs"), stand.open("b", "b.rs"));
     stand.pass(2);
     assert_eq!(stand.merge(one).await.status, 200);
-    assert_eq!(
-        stand.repo(&format!("/pulls/{other}")).await.body["mergeable_state"],
-        "behind"
-    );
-    assert!(stand.merge(other).await.message().contains("out of date"));
+    assert_eq!(stand.shown(other).await["mergeable_state"], "behind");
+    stand.refuses(other, "out of date").await;
 
     let (path, head) = (format!("/pulls/{other}/update-branch"), stand.head(other));
     let stale = stand
@@ -345,10 +282,7 @@ async fn strict_rules_demand_the_base_and_updating_brings_it() {
         .body;
     assert_eq!(commit["parents"].as_array().unwrap().len(), 2);
     let idle = stand.put(&path, json!({})).await;
-    assert_eq!(
-        (idle.status, idle.message()),
-        (422, "There are no new commits on the base branch.")
-    );
+    idle.says(422, "There are no new commits on the base branch.");
 
     assert!(
         stand.merge(other).await.message().contains("build"),

@@ -86,10 +86,7 @@ async fn a_suspended_installation_mints_no_tokens() {
     let refused = stand
         .send_as(&app, (Method::POST, mint), (json!({}), &[]))
         .await;
-    assert_eq!(
-        (refused.status, refused.message()),
-        (403, "This installation has been suspended")
-    );
+    refused.says(403, "This installation has been suspended");
     stand.github.set_installations(Vec::new());
     assert_eq!(stand.get_as(&app, &path).await.status, 404);
 }

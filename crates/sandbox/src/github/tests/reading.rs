@@ -226,10 +226,7 @@ async fn rules_and_protection_tell_only_what_their_mechanism_knows() {
     );
     assert_eq!(stand.repo("/rules/branches/other").await.body, json!([]));
     let unprotected = stand.repo("/branches/main/protection").await;
-    assert_eq!(
-        (unprotected.status, unprotected.message()),
-        (404, "Branch not protected")
-    );
+    unprotected.says(404, "Branch not protected");
 
     stand
         .github
@@ -278,10 +275,7 @@ async fn branches_with_slashes_are_read_and_deleted() {
 
     assert_eq!(stand.delete("/git/refs/heads/feat/x-123").await.status, 204);
     let again = stand.delete("/git/refs/heads/feat/x-123").await;
-    assert_eq!(
-        (again.status, again.message()),
-        (422, "Reference does not exist")
-    );
+    again.says(422, "Reference does not exist");
     assert_eq!(stand.repo("/git/ref/heads/feat/x-123").await.status, 404);
     assert_eq!(stand.counters.counters().branch_deletes, 1);
     assert_eq!(stand.delete("/git/refs/heads/main").await.status, 422);

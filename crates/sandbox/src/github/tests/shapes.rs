@@ -54,7 +54,7 @@ async fn answers_fit_the_models_of_a_real_client() {
     reads::<models::Author>(&stand.get("/user").await.body);
     reads::<models::RateLimit>(&stand.get("/rate_limit").await.body);
     reads::<models::Repository>(&stand.repo("").await.body);
-    reads::<PullRequest>(&stand.repo(&format!("/pulls/{n}")).await.body);
+    reads::<PullRequest>(&stand.shown(n).await);
     reads::<Vec<PullRequest>>(&stand.repo("/pulls").await.body);
     reads::<Vec<models::repos::DiffEntry>>(&stand.repo(&format!("/pulls/{n}/files")).await.body);
     reads::<Vec<models::pulls::Review>>(&stand.repo(&format!("/pulls/{n}/reviews")).await.body);
@@ -87,7 +87,7 @@ async fn answers_fit_the_models_of_a_real_client() {
     let workflows = stand.repo("/actions/workflows").await.body;
     reads::<Vec<models::workflows::WorkFlow>>(&workflows["workflows"]);
     reads::<models::pulls::Merge>(&stand.merge(n).await.body);
-    reads::<PullRequest>(&stand.repo(&format!("/pulls/{n}")).await.body);
+    reads::<PullRequest>(&stand.shown(n).await);
 }
 
 #[tokio::test]

@@ -53,6 +53,12 @@ impl Got {
         self.body["message"].as_str().unwrap_or_default()
     }
 
+    /// Checks the status and the message.
+    #[track_caller]
+    pub(crate) fn says(&self, status: u16, message: &str) {
+        assert_eq!((self.status, self.message()), (status, message));
+    }
+
     /// One field of every entry of a list.
     pub(crate) fn each(&self, list: &str, field: &str) -> Vec<Value> {
         let list = if list.is_empty() {
@@ -237,6 +243,17 @@ impl Stand {
     pub(crate) async fn delete(&self, path: &str) -> Got {
         self.send(Method::DELETE, &format!("/repos/{REPO}{path}"), Value::Null)
             .await
+    }
+
+    /// The pull request as GitHub shows it.
+    pub(crate) async fn shown(&self, number: u64) -> Value {
+        self.repo(&format!("/pulls/{number}")).await.body
+    }
+
+    /// Checks that a merge is refused with these words.
+    pub(crate) async fn refuses(&self, number: u64, words: &str) {
+        let got = self.merge(number).await;
+        assert!(got.message().contains(words), "{got:?}");
     }
 
     /// Merges a pull request at the head it has.

@@ -46,10 +46,7 @@ async fn sessions_come_in_pages_newest_first() {
     assert_eq!(ids_of(&last), ids[4..]);
     assert_eq!(last.get("nextPageToken"), None);
 
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.session_order = Order::OldestFirst);
+    stand.switch(|it| it.session_order = Order::OldestFirst);
     ids.reverse();
     assert_eq!(ids_of(&stand.get("/sessions").await.json()), ids);
 }
@@ -166,10 +163,7 @@ async fn filters_on_sessions_are_taken_as_switched() {
         (SessionFilter::ArchivedOnly, [200, 400, 400]),
         (SessionFilter::StateAndSource, [200, 200, 200]),
     ] {
-        stand
-            .sandbox
-            .jules()
-            .switch(|it| it.session_filter = switch);
+        stand.switch(|it| it.session_filter = switch);
         let mut got = Vec::new();
         for filter in [
             "archived=false",
@@ -217,17 +211,11 @@ async fn the_filter_on_activities_is_strictly_greater() {
         (ActivityFilter::GreaterOnly, (200, 1), (400, 0)),
         (ActivityFilter::Refused, (400, 0), (400, 0)),
     ] {
-        stand
-            .sandbox
-            .jules()
-            .switch(|it| it.activity_filter = switch);
+        stand.switch(|it| it.activity_filter = switch);
         assert_eq!(since(">").await, greater, "{switch:?}");
         assert_eq!(since(">=").await, or_equal, "{switch:?}");
     }
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.activity_filter = ActivityFilter::Accepted);
+    stand.switch(|it| it.activity_filter = ActivityFilter::Accepted);
     assert_eq!(since("<").await.0, 400);
 }
 
@@ -238,7 +226,7 @@ async fn activities_come_oldest_or_newest_first_in_pages() {
     let id = stand.create().await;
     stand.pass(10_000);
     for (order, wanted) in [(Order::OldestFirst, "-abc"), (Order::NewestFirst, "cba-")] {
-        stand.sandbox.jules().switch(|it| it.activity_order = order);
+        stand.switch(|it| it.activity_order = order);
         let (mut got, mut token) = (String::new(), String::new());
         loop {
             let path = format!("/sessions/{id}/activities?pageSize=1&pageToken={token}");
@@ -265,19 +253,13 @@ async fn a_field_mask_is_honoured_ignored_or_refused() {
         .header("X-Goog-FieldMask", "sessions.id,sessions.state");
     assert_eq!(crate::tests::stand::read(by_header).await.json(), masked);
 
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.field_mask = FieldMask::Ignored);
+    stand.switch(|it| it.field_mask = FieldMask::Ignored);
     assert!(
         stand.get(path).await.json()["sessions"][0]
             .get("prompt")
             .is_some()
     );
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.field_mask = FieldMask::Refused);
+    stand.switch(|it| it.field_mask = FieldMask::Refused);
     assert_eq!(stand.get(path).await.refusal().1, "INVALID_ARGUMENT");
     assert_eq!(stand.get("/sessions").await.status, 200);
 }

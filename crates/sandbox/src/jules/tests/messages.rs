@@ -83,19 +83,9 @@ async fn a_message_wakes_a_completed_session_after_a_while() {
     let stand = Stand::new(Scenario::default()).await;
     let id = stand.create().await;
     stand.pass(10_000);
-    let head = |stand: &Stand| {
-        stand
-            .sandbox
-            .github()
-            .pull(DEFAULT_REPO, 1)
-            .unwrap()
-            .head_sha
-    };
+    let head = |stand: &Stand| stand.pull().head_sha;
     let before = head(&stand);
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.wake_after = SignedDuration::from_secs(95));
+    stand.switch(|it| it.wake_after = SignedDuration::from_secs(95));
     stand.say(&id, "rename it").await;
     stand.pass(94_000);
     assert_eq!(stand.state(&id).await, "COMPLETED");
@@ -122,7 +112,7 @@ async fn a_message_to_a_failed_or_paused_session_does_what_the_switch_says() {
             (MessageEffect::Resumes, 200, "IN_PROGRESS"),
         ] {
             let stand = Stand::playing(steps(json!([{ step: {} }]))).await;
-            stand.sandbox.jules().switch(|it| match step {
+            stand.switch(|it| match step {
                 "fail" => it.message_to_failed = effect,
                 _ => it.message_to_paused = effect,
             });
@@ -183,7 +173,7 @@ async fn prompts_and_messages_may_be_limited() {
     let stand = Stand::playing(steps(json!([{ "stall": {} }]))).await;
     let id = stand.create().await;
     stand.pass(1_000);
-    stand.sandbox.jules().switch(|it| {
+    stand.switch(|it| {
         it.message_limit = Some(5);
         it.prompt_limit = Some(5);
     });
@@ -223,10 +213,7 @@ async fn a_story_that_ran_out_goes_on_after_a_message() {
 async fn waking_forgets_what_was_left_of_the_story() {
     let script = json!([{ "complete": {} }, { "fail": { "after": "10s" } }]);
     let stand = Stand::playing(steps(script)).await;
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.wake_after = SignedDuration::from_secs(60));
+    stand.switch(|it| it.wake_after = SignedDuration::from_secs(60));
     let id = stand.create().await;
     stand.pass(1_000);
     stand.say(&id, "rename it").await;

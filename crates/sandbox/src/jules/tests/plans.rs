@@ -54,10 +54,7 @@ async fn a_plan_is_approved_once() {
     assert_eq!(stand.sandbox.counters().approvals, 1);
     assert_eq!(stand.sandbox.counters().approve_calls, 2);
 
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.approve_without_plan_accepted = true);
+    stand.switch(|it| it.approve_without_plan_accepted = true);
     assert_eq!(stand.approve(&id).await.status, 200);
     assert_eq!(stand.sandbox.counters().approvals, 1);
     assert_eq!(stand.sandbox.jules().session(&id).unwrap().approvals, 1);
@@ -72,10 +69,7 @@ async fn a_body_of_null_is_refused_unless_switched() {
         "INVALID_ARGUMENT"
     );
     assert_eq!(stand.sandbox.counters().approvals, 0);
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.null_body_refused = false);
+    stand.switch(|it| it.null_body_refused = false);
     assert_eq!(stand.post(&path, &json!(null)).await.status, 200);
 }
 
@@ -108,10 +102,7 @@ async fn jules_approves_by_itself_as_the_user_where_none_is_required() {
 #[tokio::test]
 async fn a_timer_may_approve_a_waiting_plan() {
     let stand = Stand::playing(steps(json!([{ "plan": {} }, { "stall": {} }]))).await;
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.auto_approve_after = Some(SignedDuration::from_mins(1)));
+    stand.switch(|it| it.auto_approve_after = Some(SignedDuration::from_mins(1)));
     let id = stand.post("/sessions", &asking_for_approval()).await.id();
     stand.pass(60_000);
     assert_eq!(stand.state(&id).await, "AWAITING_PLAN_APPROVAL");
@@ -122,10 +113,7 @@ async fn a_timer_may_approve_a_waiting_plan() {
 #[tokio::test]
 async fn a_waiting_plan_may_show_completed_and_still_be_approved() {
     let stand = Stand::playing(steps(json!([{ "plan": {} }, { "stall": {} }]))).await;
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.waiting_plan_shows_completed = true);
+    stand.switch(|it| it.waiting_plan_shows_completed = true);
     let id = stand.post("/sessions", &asking_for_approval()).await.id();
     stand.pass(1_000);
     assert_eq!(stand.state(&id).await, "COMPLETED");
@@ -139,10 +127,7 @@ async fn the_unspecified_mode_may_need_approval() {
     let mut ask = body();
     ask["automationMode"] = json!("AUTOMATION_MODE_UNSPECIFIED");
     assert_eq!(stand.post("/sessions", &ask).await.status, 200);
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.unspecified_mode_needs_approval = true);
+    stand.switch(|it| it.unspecified_mode_needs_approval = true);
     assert_eq!(
         stand.post("/sessions", &ask).await.refusal().1,
         "INVALID_ARGUMENT"

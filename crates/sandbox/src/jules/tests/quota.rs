@@ -93,10 +93,7 @@ async fn the_refusal_may_be_429_with_or_without_a_hint() {
         retry_info_secs,
     };
     for (header, info) in [(None, None), (Some(30), None), (None, Some(40))] {
-        stand
-            .sandbox
-            .jules()
-            .switch(|it| it.quota_refusal = refusal(header, info));
+        stand.switch(|it| it.quota_refusal = refusal(header, info));
         let reply = stand.post("/sessions", &body()).await;
         assert_eq!(
             (reply.refusal().0, reply.refusal().1.as_str()),
@@ -115,10 +112,7 @@ async fn the_refusal_may_be_429_with_or_without_a_hint() {
 async fn awaiting_sessions_hold_a_slot_or_not() {
     for (holds, wanted) in [(true, 400), (false, 200)] {
         let stand = limited(json!([{ "ask": { "text": "?" } }])).await;
-        stand
-            .sandbox
-            .jules()
-            .switch(|it| it.awaiting_holds_slot = holds);
+        stand.switch(|it| it.awaiting_holds_slot = holds);
         stand.create().await;
         stand.create().await;
         stand.pass(1_000);
@@ -130,10 +124,7 @@ async fn awaiting_sessions_hold_a_slot_or_not() {
 async fn delete_frees_the_slot_or_the_work_goes_on() {
     for (frees, wanted) in [(true, 200), (false, 400)] {
         let stand = limited(json!([{ "complete": { "after": "1m" } }])).await;
-        stand
-            .sandbox
-            .jules()
-            .switch(|it| it.delete_frees_slot = frees);
+        stand.switch(|it| it.delete_frees_slot = frees);
         stand.create().await;
         let id = stand.create().await;
         assert_eq!(stand.delete(&format!("/sessions/{id}")).await.status, 200);
@@ -152,10 +143,7 @@ async fn delete_frees_the_slot_or_the_work_goes_on() {
 #[tokio::test]
 async fn delete_may_only_archive() {
     let stand = limited(json!([])).await;
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.delete = Delete::Archives);
+    stand.switch(|it| it.delete = Delete::Archives);
     let id = stand.create().await;
     stand.delete(&format!("/sessions/{id}")).await;
     assert_eq!(stand.session(&id).await["archived"], true);
@@ -166,10 +154,7 @@ async fn delete_may_only_archive() {
 async fn messages_may_count_as_tasks() {
     for (count, wanted) in [(false, 200), (true, 400)] {
         let stand = limited(json!([{ "progress": {} }, { "stall": {} }])).await;
-        stand
-            .sandbox
-            .jules()
-            .switch(|it| it.messages_count_as_tasks = count);
+        stand.switch(|it| it.messages_count_as_tasks = count);
         let id = stand.create().await;
         stand.pass(1_000);
         for _ in 0..3 {
@@ -182,10 +167,7 @@ async fn messages_may_count_as_tasks() {
 #[tokio::test]
 async fn requests_a_minute_may_be_limited() {
     let stand = limited(json!([])).await;
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.requests_per_minute = Some(3));
+    stand.switch(|it| it.requests_per_minute = Some(3));
     for wanted in [200, 200, 200, 429] {
         assert_eq!(stand.get("/sessions").await.status, wanted);
     }
@@ -196,10 +178,7 @@ async fn requests_a_minute_may_be_limited() {
 #[tokio::test]
 async fn a_burst_of_creates_gets_a_misleading_404() {
     let stand = Stand::playing(steps(json!([]))).await;
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.creates_per_second = Some(2));
+    stand.switch(|it| it.creates_per_second = Some(2));
     for wanted in [200, 200, 404] {
         assert_eq!(create_status(&stand).await, wanted);
     }

@@ -166,10 +166,7 @@ async fn a_wrong_key_is_refused_in_one_of_two_ways() {
     let mut stand = Stand::playing(steps(json!([]))).await;
     stand.key = "wrong".to_owned();
     assert_eq!(stand.get("/sessions").await.refusal().1, "UNAUTHENTICATED");
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.bad_key = BadKey::Invalid);
+    stand.switch(|it| it.bad_key = BadKey::Invalid);
     let reply = stand.get("/sessions").await;
     assert_eq!(reply.refusal().0, 400);
     assert_eq!(
@@ -207,10 +204,7 @@ async fn keys_are_taken_from_header_or_query_but_never_as_bearer() {
 async fn a_disabled_key_gets_401_for_everything() {
     let stand = Stand::playing(steps(json!([]))).await;
     let id = stand.create().await;
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.disabled_accounts = vec!["default".to_owned()]);
+    stand.switch(|it| it.disabled_accounts = vec!["default".to_owned()]);
     assert_eq!(stand.get(&format!("/sessions/{id}")).await.status, 401);
     assert_eq!(stand.post("/sessions", &body()).await.status, 401);
     assert_eq!(stand.sandbox.counters().creates, 1);

@@ -70,7 +70,7 @@ async fn empty_pages_are_empty_objects() {
 async fn answers_that_say_nothing_have_no_bytes_or_an_empty_object() {
     let stand = Stand::new(scenario_of(steps(json!([{ "plan": {} }, { "stall": {} }])))).await;
     for (switch, text) in [(EmptyBody::NoBytes, ""), (EmptyBody::EmptyObject, "{}")] {
-        stand.sandbox.jules().switch(|it| it.empty_body = switch);
+        stand.switch(|it| it.empty_body = switch);
         let mut ask = body();
         ask["requirePlanApproval"] = json!(true);
         let id = stand.post("/sessions", &ask).await.id();
@@ -95,10 +95,7 @@ async fn answers_that_say_nothing_have_no_bytes_or_an_empty_object() {
 #[tokio::test]
 async fn archive_may_answer_the_session() {
     let stand = Stand::new(scenario_of(steps(json!([])))).await;
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.archive_answers_session = true);
+    stand.switch(|it| it.archive_answers_session = true);
     let id = stand.create().await;
     let reply = stand
         .post(&format!("/sessions/{id}:archive"), &json!({}))
@@ -117,7 +114,7 @@ async fn activities_omit_zeros_and_have_hex_ids() {
         { "progress": { "command": "npm test" } },
     ])))
     .await;
-    stand.sandbox.jules().switch(|it| it.bash_output = true);
+    stand.switch(|it| it.bash_output = true);
     let id = stand.create().await;
     stand.pass(2_000);
 
@@ -155,15 +152,9 @@ async fn the_originator_may_be_upper_case_or_absent() {
     let stand = Stand::playing(steps(json!([]))).await;
     let id = stand.create().await;
     stand.pass(1_000);
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.originator = OriginatorCase::Upper);
+    stand.switch(|it| it.originator = OriginatorCase::Upper);
     assert_eq!(stand.activities(&id).await[0]["originator"], "SYSTEM");
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.originator = OriginatorCase::Absent);
+    stand.switch(|it| it.originator = OriginatorCase::Absent);
     assert_eq!(stand.activities(&id).await[0].get("originator"), None);
 }
 
@@ -197,10 +188,7 @@ async fn activity_patches_are_whole_or_deltas() {
     };
     let full = patch().await;
     assert!(full.contains("b/one.rs") && full.contains("b/two.rs"));
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.activity_patches = PatchScope::Delta);
+    stand.switch(|it| it.activity_patches = PatchScope::Delta);
     let delta = patch().await;
     assert!(!delta.contains("b/one.rs") && delta.contains("b/two.rs"));
 }
@@ -219,7 +207,7 @@ async fn inputs_are_echoed_only_when_switched() {
         ),
         (None, None)
     );
-    stand.sandbox.jules().switch(|it| it.echo_inputs = true);
+    stand.switch(|it| it.echo_inputs = true);
     let shown = stand.session(&id).await;
     assert_eq!(shown["requirePlanApproval"], true);
     assert_eq!(shown["automationMode"], "AUTO_CREATE_PR");
@@ -228,10 +216,7 @@ async fn inputs_are_echoed_only_when_switched() {
 #[tokio::test]
 async fn the_answer_to_create_may_lack_the_state() {
     let stand = Stand::playing(steps(json!([]))).await;
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.state_on_create = false);
+    stand.switch(|it| it.state_on_create = false);
     let shown = stand.post("/sessions", &body()).await.json();
     assert_eq!(shown.get("state"), None);
     assert_eq!(stand.state(&string(&shown["id"])).await, "QUEUED");
@@ -241,10 +226,7 @@ async fn the_answer_to_create_may_lack_the_state() {
 async fn the_web_address_has_two_forms() {
     let stand = Stand::playing(steps(json!([]))).await;
     let id = stand.create().await;
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.session_url = SessionUrl::Task);
+    stand.switch(|it| it.session_url = SessionUrl::Task);
     assert_eq!(
         stand.session(&id).await["url"],
         format!("https://jules.google.com/task/{id}")
@@ -261,7 +243,7 @@ async fn generated_files_are_shown_only_when_switched() {
     let id = stand.create().await;
     stand.pass(1_000);
     assert_eq!(stand.session(&id).await.get("generatedFiles"), None);
-    stand.sandbox.jules().switch(|it| it.generated_files = true);
+    stand.switch(|it| it.generated_files = true);
     let files = stand.session(&id).await["generatedFiles"].clone();
     assert_eq!(
         files,
@@ -276,10 +258,7 @@ async fn environment_variables_on_create_are_taken_or_refused() {
     ask["sourceContext"]["environmentVariablesEnabled"] = json!(true);
     let shown = stand.post("/sessions", &ask).await.json();
     assert_eq!(shown["sourceContext"]["environmentVariablesEnabled"], true);
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.env_variables_on_create = false);
+    stand.switch(|it| it.env_variables_on_create = false);
     assert_eq!(stand.post("/sessions", &ask).await.status, 400);
 }
 
@@ -294,10 +273,7 @@ async fn a_working_branch_is_taken_in_one_place_or_none() {
         (WorkingBranch::InSourceContext, (200, 400)),
         (WorkingBranch::InGithubRepoContext, (400, 200)),
     ] {
-        stand
-            .sandbox
-            .jules()
-            .switch(|it| it.working_branch = switch);
+        stand.switch(|it| it.working_branch = switch);
         let outer_reply = stand.post("/sessions", &outer).await;
         let inner_reply = stand.post("/sessions", &inner).await;
         assert_eq!(

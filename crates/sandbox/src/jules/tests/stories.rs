@@ -43,7 +43,7 @@ async fn its_pull_request_is_tied_to_the_session() {
     let id = stand.create().await;
     stand.pass(10_000);
 
-    let pull = stand.sandbox.github().pull(DEFAULT_REPO, 1).unwrap();
+    let pull = stand.pull();
     assert_eq!(pull.head_ref, format!("add-cart-tests-{id}"));
     assert_eq!(pull.author, "google-labs-jules[bot]");
     assert_eq!(pull.title, "Add cart tests");
@@ -67,7 +67,7 @@ async fn its_pull_request_is_tied_to_the_session() {
         string(&outputs[1]["changeSet"]["gitPatch"]["baseCommitId"]).len(),
         40
     );
-    stand.sandbox.jules().switch(|it| it.pull_refs = false);
+    stand.switch(|it| it.pull_refs = false);
     let outputs = stand.session(&id).await["outputs"].clone();
     assert_eq!(outputs[0]["pullRequest"].get("headRef"), None);
     assert_eq!(outputs[0]["pullRequest"].get("baseRef"), None);
@@ -86,10 +86,7 @@ async fn the_pull_request_may_be_the_persons_own() {
     .await;
     stand.create().await;
     stand.pass(10_000);
-    assert_eq!(
-        stand.sandbox.github().pull(DEFAULT_REPO, 1).unwrap().author,
-        "ada"
-    );
+    assert_eq!(stand.pull().author, "ada");
 }
 
 #[tokio::test]
@@ -172,12 +169,7 @@ async fn pace_multiplies_the_checks_too() {
     let stand = Stand::new(scenario).await;
     stand.create().await;
     stand.pass(100_000);
-    let head = stand
-        .sandbox
-        .github()
-        .pull(DEFAULT_REPO, 1)
-        .unwrap()
-        .head_sha;
+    let head = stand.pull().head_sha;
     let runs = stand.check_runs(&head).await;
     let build = runs.iter().find(|it| it["name"] == "build").unwrap();
     assert_eq!(build["started_at"], "2026-11-20T10:00:10Z");
@@ -220,10 +212,7 @@ async fn outputs_vanish_and_come_late() {
         json!([{ "complete": {} }, { "drop_outputs": { "after": "1m" } }]),
     ))
     .await;
-    stand
-        .sandbox
-        .jules()
-        .switch(|it| it.outputs_late = SignedDuration::from_secs(5));
+    stand.switch(|it| it.outputs_late = SignedDuration::from_secs(5));
     let id = stand.create().await;
     stand.pass(1_000);
     assert_eq!(stand.session(&id).await.get("outputs"), None);
@@ -309,10 +298,10 @@ async fn a_push_moves_the_head_and_drafts_open_as_drafts() {
     .await;
     let id = stand.create().await;
     stand.pass(1_000);
-    let before = stand.sandbox.github().pull(DEFAULT_REPO, 1).unwrap();
+    let before = stand.pull();
     assert!(before.draft);
     stand.pass(5_000);
-    let after = stand.sandbox.github().pull(DEFAULT_REPO, 1).unwrap();
+    let after = stand.pull();
     assert_ne!(after.head_sha, before.head_sha);
     let view = stand.sandbox.jules().session(&id).unwrap();
     assert_eq!(view.pull, Some((DEFAULT_REPO.to_owned(), 1)));
@@ -361,24 +350,14 @@ async fn the_ci_fixer_pushes_by_itself_at_most_so_often() {
     ] {
         let script = json!([{ "open_pull": {} }, { "complete": {} }]);
         let stand = Stand::new(with_check(outcome, script)).await;
-        stand.sandbox.jules().switch(|it| it.ci_fixer_cap = cap);
+        stand.switch(|it| it.ci_fixer_cap = cap);
         let id = stand.create().await;
         stand.pass(1_000);
-        let before = stand
-            .sandbox
-            .github()
-            .pull(DEFAULT_REPO, 1)
-            .unwrap()
-            .head_sha;
+        let before = stand.pull().head_sha;
         for _ in 0..20 {
             stand.pass(1_000);
         }
-        let after = stand
-            .sandbox
-            .github()
-            .pull(DEFAULT_REPO, 1)
-            .unwrap()
-            .head_sha;
+        let after = stand.pull().head_sha;
         let kinds = stand.kinds(&id).await;
         let counted = kinds.iter().filter(|it| *it == "sessionCompleted").count();
         assert_eq!(counted, completions, "cap {cap}, {outcome:?}");
@@ -391,7 +370,7 @@ async fn the_ci_fixer_pushes_by_itself_at_most_so_often() {
 async fn the_ci_fixer_leaves_a_working_session_and_a_closed_pull_request_alone() {
     let script = json!([{ "open_pull": {} }, { "complete": { "after": "1m" } }]);
     let stand = Stand::new(with_check(Outcome::Failure, script)).await;
-    stand.sandbox.jules().switch(|it| it.ci_fixer_cap = 1);
+    stand.switch(|it| it.ci_fixer_cap = 1);
     let id = stand.create().await;
     for _ in 0..30 {
         stand.pass(1_000);
@@ -438,7 +417,7 @@ async fn appended_steps_wait_for_their_turn() {
 async fn a_comment_on_the_pull_request_wakes_only_where_switched() {
     for (switch, woken) in [(false, false), (true, true)] {
         let stand = Stand::playing(steps(json!([{ "open_pull": {} }, { "complete": {} }]))).await;
-        stand.sandbox.jules().switch(|it| {
+        stand.switch(|it| {
             it.comments_wake = switch;
             it.ci_fixer_cap = 1;
         });

@@ -9,6 +9,11 @@ use super::repository::{
 use super::*;
 use crate::tree::{Content, Entry, Mode};
 
+use Rule::{
+    Config, Contracts, Date, Entries, Id, Label, MissingKey, Placeholder, Prompt, ReadOrder,
+    Reason, ScheduledRole, ShortText, State, UnknownKey, Unreadable, Vague, Value, Waiting,
+};
+
 const CONTRACTS: &str = ".jules/roles/planner/contracts.yml";
 const TASK: &str = ".jules/roles/decider/tasks/triage.yml";
 const TEMPLATE: &str = ".jules/roles/decider/decider_prompt.j2";
@@ -18,6 +23,140 @@ const LABELS: &str = ".jules/github-labels.json";
 const ROLE: &str = ".jlo/roles/observers/billing/role.yml";
 const ROLE_TEXT: &str =
     "role: billing\nlayer: observers\ndescription: Counts.\nprofile: { focus: Money. }\n";
+
+/// A rule, the line, a text that is right, and the one in its place that is not.
+type Edit = (Rule, usize, &'static str, &'static str);
+
+/// What is edited in the files of a repository at work.
+const EDITS: &[(&str, &[Edit])] = &[
+    (
+        PENDING,
+        &[
+            (Value, 10, "path: src/read.rs", "path: ../../etc/passwd"),
+            (Value, 10, "path: src/read.rs", "path: /etc/passwd"),
+            (Unreadable, 5, "author_role: qa", "id: twice"),
+            (UnknownKey, 7, "title:", "titel: x\ntitle:"),
+            (
+                UnknownKey,
+                4,
+                "created_at:",
+                "issue_id: cc22dd\ncreated_at:",
+            ),
+            (MissingKey, 1, "author_role: qa\n", ""),
+            (
+                Placeholder,
+                5,
+                "author_role: qa",
+                "author_role: \"<your role>\"",
+            ),
+            (
+                Placeholder,
+                6,
+                "confidence: high",
+                "confidence: low|medium|high",
+            ),
+            (Value, 6, "confidence: high", "confidence: certain"),
+            (Value, 1, "schema_version: 1", "schema_version: 9"),
+            (Value, 5, "author_role: qa", "author_role: \"\""),
+            (Value, 5, "author_role: qa", "author_role: [qa]"),
+            (Date, 4, "2026-02-17", "2026-02-30"),
+            (Id, 2, "id: aa11bb", "id: aa11"),
+            (Entries, 10, "loc: [\"12\"]", "loc: []"),
+            (State, 3, "requirement_id: \"\"", "requirement_id: cc22dd"),
+            (Waiting, 4, "2026-02-17", "2026-02-10"),
+            (
+                ShortText,
+                8,
+                "The file is opened and never closed.",
+                "It leaks.",
+            ),
+        ],
+    ),
+    (
+        CONFIG,
+        &[
+            (
+                Config,
+                2,
+                "[run]\n",
+                "[workflow]\nrunner_mode = \"a b\"\n[run]\n",
+            ),
+            (Config, 2, "[run]\n", "[run]\nparallel = true\n"),
+            (ScheduledRole, 7, "taxonomy", "taxonmy"),
+        ],
+    ),
+    (
+        CONTRACTS,
+        &[
+            (Unreadable, 2, "layer: planner", "layer: [planner"),
+            (Contracts, 1, "layer: planner", "layer: decider"),
+            (Contracts, 2, "jules-planner-", "plans-"),
+            (Contracts, 3, "purpose:", "purpose: \"\"\nnote:"),
+            (Contracts, 1, "constraints:", "rules:"),
+        ],
+    ),
+    (SCHEMA, &[(Unreadable, 10, "evidence:", "evidence: [")]),
+    (LABELS, &[(Unreadable, 5, "\"bugs\": {", "\"bugs\": ")]),
+    (
+        REQUIREMENT,
+        &[
+            (
+                Value,
+                15,
+                "affected_areas:\n  - src/read.rs",
+                "affected_areas: [[src]]",
+            ),
+            (Id, 4, "- bb11cc", "- bb11"),
+            (Label, 6, "label: bugs", "label: bug"),
+            (Reason, 21, "analysis: false", "analysis: true"),
+            (ShortText, 18, "No handle is open after a read.", "Done."),
+            (Vague, 20, "cargo test -p read", "TODO, a test"),
+            (Vague, 20, "cargo test -p read", "cargo test -p <crate>"),
+        ],
+    ),
+    (OBSERVER, &[(Date, 3, "2026-02-17", "yesterday")]),
+    (
+        DECIDED,
+        &[
+            (
+                State,
+                3,
+                "requirement_id: \"cc22dd\"",
+                "requirement_id: \"\"",
+            ),
+            (Id, 3, "requirement_id: \"cc22dd\"", "requirement_id: cc22"),
+        ],
+    ),
+    (
+        TASK,
+        &[
+            (
+                ReadOrder,
+                4,
+                "steps:\n",
+                "steps:\n  - Read all event files in the folder.\n",
+            ),
+            (
+                ReadOrder,
+                4,
+                "steps:\n",
+                "steps:\n  - See `.jules/JULES.md`.\n",
+            ),
+        ],
+    ),
+    (
+        TEMPLATE,
+        &[
+            (Prompt, 9, "# Pending", "# {{ rolle }} Pending"),
+            (Prompt, 1, "paths.rules", "'src/lib.rs'"),
+            (Prompt, 1, "# Output", "# Outcome"),
+        ],
+    ),
+    (
+        PLANNER,
+        &[(Prompt, 2, "{{ section", "{{ rolle }}{{ section")],
+    ),
+];
 
 type Planted = (Rule, Repository, &'static str, usize);
 
@@ -35,6 +174,15 @@ fn at_work() -> Repository {
 
 fn replaced(path: &str, old: &str, new: &str) -> Repository {
     at_work().replaced(path, old, new)
+}
+
+fn edits() -> Vec<Planted> {
+    let of_file = |&(file, edits): &(&'static str, &'static [Edit])| {
+        edits
+            .iter()
+            .map(move |&(rule, line, old, new)| (rule, replaced(file, old, new), file, line))
+    };
+    EDITS.iter().flat_map(of_file).collect()
 }
 
 fn structure() -> Vec<Planted> {
@@ -57,38 +205,11 @@ fn structure() -> Vec<Planted> {
         (Rule::MissingControl, at_work().without(PIN), PIN, 1),
         (Rule::Version, at_work().with(PIN, "1.3.0\n"), PIN, 1),
         (Rule::Version, at_work().with(PIN, "latest\n"), PIN, 1),
-    ]
-}
-
-fn paths_and_machines() -> Vec<Planted> {
-    vec![
-        (
-            Rule::Value,
-            replaced(PENDING, "path: src/read.rs", "path: ../../etc/passwd"),
-            PENDING,
-            10,
-        ),
-        (
-            Rule::Value,
-            replaced(PENDING, "path: src/read.rs", "path: /etc/passwd"),
-            PENDING,
-            10,
-        ),
         (
             Rule::Path,
             at_work().with_unusable(".jules/a\\b"),
             ".jules/a\\b",
             1,
-        ),
-        (
-            Rule::Config,
-            replaced(
-                CONFIG,
-                "[run]\n",
-                "[workflow]\nrunner_mode = \"a b\"\n[run]\n",
-            ),
-            CONFIG,
-            2,
         ),
     ]
 }
@@ -141,134 +262,6 @@ fn contents() -> Vec<Planted> {
             ".jules/notes.txt",
             2,
         ),
-        (
-            Rule::Config,
-            replaced(CONFIG, "[run]\n", "[run]\nparallel = true\n"),
-            CONFIG,
-            2,
-        ),
-        (
-            Rule::ScheduledRole,
-            replaced(CONFIG, "taxonomy", "taxonmy"),
-            CONFIG,
-            7,
-        ),
-    ]
-}
-
-fn fields() -> Vec<Planted> {
-    vec![
-        (
-            Rule::Unreadable,
-            replaced(PENDING, "author_role: qa", "id: twice"),
-            PENDING,
-            5,
-        ),
-        (
-            Rule::Unreadable,
-            replaced(CONTRACTS, "layer: planner", "layer: [planner"),
-            CONTRACTS,
-            2,
-        ),
-        (
-            Rule::Unreadable,
-            replaced(SCHEMA, "evidence:", "evidence: ["),
-            SCHEMA,
-            10,
-        ),
-        (
-            Rule::Unreadable,
-            replaced(LABELS, "\"bugs\": {", "\"bugs\": "),
-            LABELS,
-            5,
-        ),
-        (
-            Rule::UnknownKey,
-            replaced(PENDING, "title:", "titel: x\ntitle:"),
-            PENDING,
-            7,
-        ),
-        (
-            Rule::UnknownKey,
-            replaced(PENDING, "created_at:", "issue_id: cc22dd\ncreated_at:"),
-            PENDING,
-            4,
-        ),
-        (
-            Rule::MissingKey,
-            replaced(PENDING, "author_role: qa\n", ""),
-            PENDING,
-            1,
-        ),
-    ]
-}
-
-fn values() -> Vec<Planted> {
-    vec![
-        (
-            Rule::Placeholder,
-            replaced(PENDING, "author_role: qa", "author_role: \"<your role>\""),
-            PENDING,
-            5,
-        ),
-        (
-            Rule::Placeholder,
-            replaced(PENDING, "confidence: high", "confidence: low|medium|high"),
-            PENDING,
-            6,
-        ),
-        (
-            Rule::Value,
-            replaced(PENDING, "confidence: high", "confidence: certain"),
-            PENDING,
-            6,
-        ),
-        (
-            Rule::Value,
-            replaced(PENDING, "schema_version: 1", "schema_version: 9"),
-            PENDING,
-            1,
-        ),
-        (
-            Rule::Value,
-            replaced(PENDING, "author_role: qa", "author_role: \"\""),
-            PENDING,
-            5,
-        ),
-        (
-            Rule::Value,
-            replaced(PENDING, "author_role: qa", "author_role: [qa]"),
-            PENDING,
-            5,
-        ),
-        (
-            Rule::Value,
-            replaced(
-                REQUIREMENT,
-                "affected_areas:\n  - src/read.rs",
-                "affected_areas: [[src]]",
-            ),
-            REQUIREMENT,
-            15,
-        ),
-        (
-            Rule::Date,
-            replaced(PENDING, "2026-02-17", "2026-02-30"),
-            PENDING,
-            4,
-        ),
-        (
-            Rule::Date,
-            replaced(OBSERVER, "2026-02-17", "yesterday"),
-            OBSERVER,
-            3,
-        ),
-        (
-            Rule::Id,
-            replaced(PENDING, "id: aa11bb", "id: aa11"),
-            PENDING,
-            2,
-        ),
     ]
 }
 
@@ -290,12 +283,6 @@ fn counts() -> Vec<Planted> {
             replaced(CHANGES, four, &format!("{four}{six}")),
             CHANGES,
             4,
-        ),
-        (
-            Rule::Entries,
-            replaced(PENDING, "loc: [\"12\"]", "loc: []"),
-            PENDING,
-            10,
         ),
         (
             Rule::Entries,
@@ -359,87 +346,12 @@ fn empty_lists() -> Vec<Planted> {
 }
 
 fn states() -> Vec<Planted> {
-    vec![
-        (
-            Rule::State,
-            replaced(PENDING, "requirement_id: \"\"", "requirement_id: cc22dd"),
-            PENDING,
-            3,
-        ),
-        (
-            Rule::State,
-            replaced(
-                DECIDED,
-                "requirement_id: \"cc22dd\"",
-                "requirement_id: \"\"",
-            ),
-            DECIDED,
-            3,
-        ),
-        (
-            Rule::Id,
-            replaced(
-                DECIDED,
-                "requirement_id: \"cc22dd\"",
-                "requirement_id: cc22",
-            ),
-            DECIDED,
-            3,
-        ),
-        (
-            Rule::Id,
-            replaced(REQUIREMENT, "- bb11cc", "- bb11"),
-            REQUIREMENT,
-            4,
-        ),
-        (
-            Rule::Label,
-            replaced(REQUIREMENT, "label: bugs", "label: bug"),
-            REQUIREMENT,
-            6,
-        ),
-        (
-            Rule::Reason,
-            replaced(REQUIREMENT, "analysis: false", "analysis: true"),
-            REQUIREMENT,
-            21,
-        ),
-        (
-            Rule::ProposalCount,
-            at_work().without(PROPOSALS[2]),
-            PROPOSALS[1],
-            4,
-        ),
-    ]
-}
-
-fn contracts() -> Vec<Planted> {
-    vec![
-        (
-            Rule::Contracts,
-            replaced(CONTRACTS, "layer: planner", "layer: decider"),
-            CONTRACTS,
-            1,
-        ),
-        (
-            Rule::Contracts,
-            replaced(CONTRACTS, "jules-planner-", "plans-"),
-            CONTRACTS,
-            2,
-        ),
-        (
-            Rule::Contracts,
-            replaced(CONTRACTS, "purpose:", "purpose: \"\"\nnote:"),
-            CONTRACTS,
-            3,
-        ),
-        (
-            Rule::Contracts,
-            replaced(CONTRACTS, "constraints:", "rules:"),
-            CONTRACTS,
-            1,
-        ),
-    ]
+    vec![(
+        Rule::ProposalCount,
+        at_work().without(PROPOSALS[2]),
+        PROPOSALS[1],
+        4,
+    )]
 }
 
 fn names() -> Vec<Planted> {
@@ -528,41 +440,6 @@ fn relations() -> Vec<Planted> {
             twin,
             7,
         ),
-        (
-            Rule::Waiting,
-            replaced(PENDING, "2026-02-17", "2026-02-10"),
-            PENDING,
-            4,
-        ),
-    ]
-}
-
-fn texts() -> Vec<Planted> {
-    vec![
-        (
-            Rule::ShortText,
-            replaced(PENDING, "The file is opened and never closed.", "It leaks."),
-            PENDING,
-            8,
-        ),
-        (
-            Rule::ShortText,
-            replaced(REQUIREMENT, "No handle is open after a read.", "Done."),
-            REQUIREMENT,
-            18,
-        ),
-        (
-            Rule::Vague,
-            replaced(REQUIREMENT, "cargo test -p read", "TODO, a test"),
-            REQUIREMENT,
-            20,
-        ),
-        (
-            Rule::Vague,
-            replaced(REQUIREMENT, "cargo test -p read", "cargo test -p <crate>"),
-            REQUIREMENT,
-            20,
-        ),
     ]
 }
 
@@ -572,22 +449,6 @@ fn prompts() -> Vec<Planted> {
     let twice = format!("{block}\n\n{block}\n\n---\n# Pending events\n");
     let again = "{{ include_required(paths.labels) }}\n---\n# Pending events\n";
     vec![
-        (
-            Rule::ReadOrder,
-            replaced(
-                TASK,
-                "steps:\n",
-                "steps:\n  - Read all event files in the folder.\n",
-            ),
-            TASK,
-            4,
-        ),
-        (
-            Rule::ReadOrder,
-            replaced(TASK, "steps:\n", "steps:\n  - See `.jules/JULES.md`.\n"),
-            TASK,
-            4,
-        ),
         (
             Rule::DoubledBlock,
             replaced(TEMPLATE, "---\n# Pending events\n", &twice),
@@ -600,47 +461,19 @@ fn prompts() -> Vec<Planted> {
             TEMPLATE,
             1,
         ),
-        (
-            Rule::Prompt,
-            replaced(TEMPLATE, "# Pending", "# {{ rolle }} Pending"),
-            TEMPLATE,
-            9,
-        ),
-        (
-            Rule::Prompt,
-            replaced(PLANNER, "{{ section", "{{ rolle }}{{ section"),
-            PLANNER,
-            2,
-        ),
-        (
-            Rule::Prompt,
-            replaced(TEMPLATE, "paths.rules", "'src/lib.rs'"),
-            TEMPLATE,
-            1,
-        ),
-        (
-            Rule::Prompt,
-            replaced(TEMPLATE, "# Output", "# Outcome"),
-            TEMPLATE,
-            1,
-        ),
     ]
 }
 
 fn all() -> Vec<Planted> {
     [
+        edits(),
         structure(),
-        paths_and_machines(),
         contents(),
-        fields(),
-        values(),
         counts(),
         empty_lists(),
         states(),
-        contracts(),
         names(),
         relations(),
-        texts(),
         prompts(),
     ]
     .into_iter()

@@ -149,7 +149,7 @@ fn mutate(root: &Path, program: &Path, part: &Part, folder: &Path, iterate: bool
         .arg("--output")
         .arg(folder)
         // No example in the docs stands for a test, and `--tests` builds the library twice.
-        .args(["--cargo-arg", part.targets])
+        .arg(format!("--cargo-arg={}", part.targets))
         .envs(PROFILE)
         .current_dir(root)
         .status()

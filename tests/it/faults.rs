@@ -200,13 +200,8 @@ async fn an_archive_of_a_twin_whose_answer_is_lost_is_settled() {
     );
     world.submit("slow").await;
     world.pass(MINUTE * 80).await;
-    assert_eq!(
-        (
-            world.sandbox.counters().creates,
-            world.sandbox.counters().archives
-        ),
-        (2, 1)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.archives), (2, 1));
     world.finish().await;
 }
 

@@ -65,13 +65,8 @@ async fn a_dead_key_is_one_event_and_the_other_account_goes_on() {
 
     world.secrets.put("jules/default", "key-of-default");
     world.until_is(hour(1), &waiting, "merged").await;
-    assert_eq!(
-        (
-            world.sandbox.counters().creates,
-            world.sandbox.counters().merges
-        ),
-        (2, 2)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.merges), (2, 2));
 
     world
         .secrets
@@ -159,12 +154,7 @@ async fn each_account_has_its_own_slots() {
         "{accounts:?}"
     );
     world.until_merged(MINUTE * 20, &jobs).await;
-    assert_eq!(
-        (
-            world.sandbox.counters().creates,
-            world.sandbox.counters().create_calls
-        ),
-        (4, 4)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.create_calls), (4, 4));
     world.finish().await;
 }

@@ -50,13 +50,8 @@ async fn never_starts(scenario: Scenario, words: &str) -> World {
         world.wake_names(),
         ["completed/completed", "error/ci_never_started"]
     );
-    assert_eq!(
-        (
-            world.sandbox.counters().merge_calls,
-            world.sandbox.counters().messages
-        ),
-        (0, 0)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.merge_calls, counters.messages), (0, 0));
     world.finish().await;
     world
 }
@@ -158,13 +153,8 @@ async fn a_missing_permission_is_never_pending() {
         !why.contains(&"checks_pending".to_owned()) && !why.contains(&"no_checks_yet".to_owned()),
         "{why:?}"
     );
-    assert_eq!(
-        (
-            world.sandbox.counters().merge_calls,
-            world.sandbox.counters().messages
-        ),
-        (0, 0)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.merge_calls, counters.messages), (0, 0));
     world.finish().await;
 }
 
@@ -271,13 +261,8 @@ async fn a_check_that_hangs_is_waited_for() {
     let (world, job) = world_of(with_ci(ci(checks))).await;
     world.pass(hour(3)).await;
     world.must_give(&job, "checks_pending").await;
-    assert_eq!(
-        (
-            world.sandbox.counters().merge_calls,
-            world.sandbox.counters().messages
-        ),
-        (0, 0)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.merge_calls, counters.messages), (0, 0));
     assert_eq!(world.events(&job).await, ["completed/completed"]);
     world.finish().await;
 }
@@ -291,13 +276,8 @@ async fn red_checks_go_back_so_often_and_then_to_somebody_else() {
     .await;
     world.pass(hour(6)).await;
     // Three heads were announced, the fourth was not.
-    assert_eq!(
-        (
-            world.sandbox.counters().messages,
-            world.sandbox.counters().merge_calls
-        ),
-        (3, 0)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.messages, counters.merge_calls), (3, 0));
     let events = world.events(&job).await;
     assert_eq!(
         events

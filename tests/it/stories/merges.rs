@@ -75,13 +75,8 @@ async fn so_many_merges_a_day_and_no_more() {
         world.submit("three").await,
     ];
     world.pass(hour(23)).await;
-    assert_eq!(
-        (
-            world.sandbox.counters().merges,
-            world.sandbox.counters().merge_calls
-        ),
-        (2, 2)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.merges, counters.merge_calls), (2, 2));
     let open = (1..=3)
         .filter(|number| world.pull(*number).state == PullState::Open)
         .count();
@@ -123,13 +118,8 @@ async fn a_head_that_moves_before_the_merge_is_judged_again() {
     assert_eq!(world.sandbox.counters().merges, 0);
     let moved = world.pull(1).head_sha;
     merges(&world, &job).await;
-    assert_eq!(
-        (
-            world.sandbox.counters().merges,
-            world.sandbox.counters().merge_calls
-        ),
-        (1, 2)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.merges, counters.merge_calls), (1, 2));
     assert_eq!(world.pull(1).merged_sha, Some(moved.clone()));
     let evidence = world
         .evidence(1, &moved)
@@ -170,13 +160,8 @@ async fn merged_by_hand_is_merged() {
             .merge_by_hand(now, REPO, 1, "octo-owner")
     );
     merges(&world, &job).await;
-    assert_eq!(
-        (
-            world.sandbox.counters().merges,
-            world.sandbox.counters().merge_calls
-        ),
-        (1, 0)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.merges, counters.merge_calls), (1, 0));
     assert_eq!(world.events(&job).await, ["completed/completed"]);
 }
 

@@ -20,13 +20,8 @@ async fn a_person_is_shown_the_plan_and_the_agent_sleeps() {
     world.until_is(MINUTE * 2, &job, "plan-waits").await;
     world.pass(MINUTE * 90).await;
     assert_eq!(world.events(&job).await, ["question/plan_approval"]);
-    assert_eq!(
-        (
-            world.sandbox.counters().wakes_received,
-            world.sandbox.counters().approve_calls
-        ),
-        (0, 0)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.wakes_received, counters.approve_calls), (0, 0));
 
     world
         .backend
@@ -39,13 +34,8 @@ async fn a_person_is_shown_the_plan_and_the_agent_sleeps() {
         .await
         .expect("the same approval");
     world.until_is(MINUTE * 10, &job, "merged").await;
-    assert_eq!(
-        (
-            world.sandbox.counters().approvals,
-            world.sandbox.counters().approve_calls
-        ),
-        (1, 1)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.approvals, counters.approve_calls), (1, 1));
     assert_eq!(world.wake_names(), ["completed/completed"]);
     world.finish().await;
 }
@@ -73,13 +63,8 @@ async fn gaffer_approves_a_plan_that_waits_in_spite_of_the_policy() {
     world.put_source(&on_green()).await;
     world.until_is(MINUTE * 10, &job, "merged").await;
     assert_eq!(world.events(&job).await, ["completed/completed"]);
-    assert_eq!(
-        (
-            world.sandbox.counters().approvals,
-            world.sandbox.counters().approve_calls
-        ),
-        (1, 1)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.approvals, counters.approve_calls), (1, 1));
     assert_eq!(
         world.requests(Service::Jules, "POST", ":approvePlan").len(),
         1
@@ -104,13 +89,8 @@ async fn an_approved_plan_that_still_shows_as_waiting_is_not_approved_again() {
         .await
         .expect("an approval");
     world.until_is(MINUTE * 20, &job, "merged").await;
-    assert_eq!(
-        (
-            world.sandbox.counters().approvals,
-            world.sandbox.counters().approve_calls
-        ),
-        (1, 1)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.approvals, counters.approve_calls), (1, 1));
     assert_eq!(
         world.events(&job).await,
         ["question/plan_approval", "completed/completed"]

@@ -61,13 +61,8 @@ async fn a_hundred_polls_in_progress_reach_nobody_and_write_one_account() {
     let polls = world.requests(Service::Jules, "GET", "/sessions/").len() - polled;
     assert!(polls >= 100, "{polls}");
     assert!(world.all_events().await.is_empty());
-    assert_eq!(
-        (
-            world.sandbox.counters().wakes_received,
-            world.sandbox.counters().wake_bytes
-        ),
-        (0, 0)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.wakes_received, counters.wake_bytes), (0, 0));
     assert_eq!(world.version(&job).await, version);
     let written: Vec<String> = world
         .written_since(book)

@@ -54,13 +54,8 @@ async fn six_jobs_share_three_slots() {
         .await;
     assert_eq!(most, 3);
     // Nothing was ever refused: the limit was kept, not run into.
-    assert_eq!(
-        (
-            world.sandbox.counters().creates,
-            world.sandbox.counters().create_calls
-        ),
-        (6, 6)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.create_calls), (6, 6));
     world.finish().await;
 }
 
@@ -214,13 +209,8 @@ async fn creates_keep_a_distance_so_that_bursts_lose_nothing() {
         jobs.push(world.submit(&format!("Job {n}")).await);
     }
     world.until_merged(MINUTE * 30, &jobs).await;
-    assert_eq!(
-        (
-            world.sandbox.counters().creates,
-            world.sandbox.counters().create_calls
-        ),
-        (10, 10)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.create_calls), (10, 10));
     world.finish().await;
 }
 
@@ -321,22 +311,12 @@ async fn the_day_rolls() {
         world.submit("three").await,
     ];
     world.pass(hour(23)).await;
-    assert_eq!(
-        (
-            world.sandbox.counters().creates,
-            world.sandbox.counters().create_calls
-        ),
-        (2, 2)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.create_calls), (2, 2));
     assert_eq!(world.state(&jobs[2]).await, "queued");
     world.pass(hour(1) + MINUTE * 10).await;
     assert!(world.all_merged(&jobs).await, "{}", world.story().await);
-    assert_eq!(
-        (
-            world.sandbox.counters().creates,
-            world.sandbox.counters().create_calls
-        ),
-        (3, 3)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.create_calls), (3, 3));
     world.finish().await;
 }

@@ -45,13 +45,8 @@ async fn a_fresh_session_that_is_not_visible_yet_is_no_trouble() {
         world.all_events().await,
         ["completed/completed", "completed/completed"]
     );
-    assert_eq!(
-        (
-            world.sandbox.counters().creates,
-            world.sandbox.counters().create_calls
-        ),
-        (2, 2)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.create_calls), (2, 2));
     world.finish().await;
 }
 

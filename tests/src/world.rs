@@ -329,7 +329,7 @@ impl World {
     }
 
     /// Changes an account's plan.
-    pub async fn limit(&self, name: &str, limits: Limits) {
+    pub async fn limit(&self, name: &str, concurrent: u32, per_day: u32) {
         let name: AccountName = name.parse().expect("a name");
         let found = self
             .backend
@@ -339,7 +339,10 @@ impl World {
             .expect("a store")
             .expect("an account");
         let account = Account {
-            limits,
+            limits: Limits {
+                concurrent,
+                per_day,
+            },
             ..found.value
         };
         let mut unit = self.backend.unit();

@@ -1,6 +1,5 @@
 //! Several accounts: each with its own key, its own budget and its own errors.
 
-use domain::governor::Limits;
 use domain::ids::JobId;
 use sandbox::Scenario;
 use sandbox::github::RepoSetup;
@@ -111,24 +110,8 @@ async fn a_key_that_dies_under_way_stops_nothing_for_good() {
 #[tokio::test]
 async fn each_account_has_its_own_slots() {
     let world = two_accounts().await;
-    world
-        .limit(
-            "default",
-            Limits {
-                concurrent: 1,
-                per_day: 100,
-            },
-        )
-        .await;
-    world
-        .limit(
-            "second",
-            Limits {
-                concurrent: 2,
-                per_day: 100,
-            },
-        )
-        .await;
+    world.limit("default", 1, 100).await;
+    world.limit("second", 2, 100).await;
     let mut jobs = Vec::new();
     for repo in [REPO, REPO, OTHER, OTHER] {
         jobs.push(world.submit_to(repo, "Add a test").await);

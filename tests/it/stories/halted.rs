@@ -1,6 +1,5 @@
 //! Sessions that Jules has paused, and unknown states: announced as such, without holding a slot for ever.
 
-use domain::governor::Limits;
 use domain::policy::Answers;
 use sandbox::story::Step;
 use tests::world::{MINUTE, SECOND, World, from_work, on_green, progress, scenario, story, work};
@@ -17,11 +16,7 @@ async fn halting(steps: Vec<Step>, chain: &[&str]) -> World {
         source,
     )
     .await;
-    let limits = Limits {
-        concurrent: 1,
-        per_day: 100,
-    };
-    world.limit("default", limits).await;
+    world.limit("default", 1, 100).await;
     world
 }
 

@@ -1,6 +1,5 @@
 //! Quotas: kept before they are hit, and derived from refusals.
 
-use domain::governor::Limits;
 use domain::ids::JobId;
 use domain::priority::START_INTERVAL;
 use engine::jobs::Order;
@@ -32,15 +31,7 @@ fn working(world: &World) -> usize {
 #[tokio::test]
 async fn six_jobs_share_three_slots() {
     let world = World::on_green(account(3, 100)).await;
-    world
-        .limit(
-            "default",
-            Limits {
-                concurrent: 3,
-                per_day: 100,
-            },
-        )
-        .await;
+    world.limit("default", 3, 100).await;
     let mut jobs = Vec::new();
     for n in 0..6 {
         jobs.push(world.submit(&format!("Job {n}")).await);
@@ -62,11 +53,7 @@ async fn six_jobs_share_three_slots() {
 #[tokio::test]
 async fn a_list_that_still_shows_whoever_is_done_keeps_nobody_waiting() {
     let world = World::on_green(account(1, 100)).await;
-    let limits = Limits {
-        concurrent: 1,
-        per_day: 100,
-    };
-    world.limit("default", limits).await;
+    world.limit("default", 1, 100).await;
     world.ledger.let_lists_lag();
     let first = world.submit("first").await;
     let second = world.submit("second").await;
@@ -109,11 +96,7 @@ async fn started_after(wait: SignedDuration) -> Vec<String> {
         ..scenario
     })
     .await;
-    let limits = Limits {
-        concurrent: 1,
-        per_day: 300,
-    };
-    world.limit("default", limits).await;
+    world.limit("default", 1, 300).await;
     let first = world.submit("first").await;
     world.until_is(MINUTE * 10, &first, "asking").await;
     let mut jobs = Vec::new();
@@ -148,11 +131,7 @@ async fn cost_of_waiting(waiting: usize) -> (usize, u64) {
         ..scenario
     })
     .await;
-    let limits = Limits {
-        concurrent: 1,
-        per_day: 300,
-    };
-    world.limit("default", limits).await;
+    world.limit("default", 1, 300).await;
     let first = world.submit("first").await;
     world.until_is(MINUTE * 10, &first, "working").await;
     // The first of them finds that no slot is free, and sets the time of the next check.
@@ -296,15 +275,7 @@ async fn a_job_that_is_refused_for_a_day_starts_when_there_is_room() {
 #[tokio::test]
 async fn the_day_rolls() {
     let world = World::on_green(account(15, 2)).await;
-    world
-        .limit(
-            "default",
-            Limits {
-                concurrent: 15,
-                per_day: 2,
-            },
-        )
-        .await;
+    world.limit("default", 15, 2).await;
     let jobs = [
         world.submit("one").await,
         world.submit("two").await,

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use domain::governor::Limits;
 use domain::ids::JobId;
 use engine::why::Why;
 use expect_test::{Expect, expect};
@@ -83,11 +82,7 @@ async fn a_job_that_waits_for_a_slot() {
         ..Setup::default()
     })
     .await;
-    let limits = Limits {
-        concurrent: 1,
-        per_day: 2,
-    };
-    world.limit("default", limits).await;
+    world.limit("default", 1, 2).await;
     world.submit("stall").await;
     world.pass(SECOND * 30).await;
     let second = world.submit("stall too").await;
@@ -125,11 +120,7 @@ async fn a_job_that_waits_for_the_tasks_of_another_day_does_not_wait_for_a_slot(
         ..Setup::default()
     })
     .await;
-    let limits = Limits {
-        concurrent: 3,
-        per_day: 1,
-    };
-    world.limit("default", limits).await;
+    world.limit("default", 3, 1).await;
     world.submit("stall").await;
     world.pass(SECOND * 30).await;
     let second = world.submit("stall too").await;

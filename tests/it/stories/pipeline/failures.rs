@@ -2,7 +2,6 @@
 
 use domain::advice::Advice;
 use domain::delivery::{Act, Actor, Command, Delivery};
-use domain::governor::Limits;
 use domain::layer::Layer;
 use domain::pipeline::{EntryPoint, Exchange, Implement, Pipeline, PipelineAsk, PipelineRules};
 use domain::priority::Priority;
@@ -424,11 +423,7 @@ async fn a_limit_that_is_answered_with_403_fails_no_run_however_long_it_lasts() 
 #[tokio::test]
 async fn a_pause_is_the_reason_of_a_job_without_a_session() {
     let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
-    let full = Limits {
-        concurrent: 0,
-        per_day: 300,
-    };
-    world.limit("default", full).await;
+    world.limit("default", 0, 300).await;
     let begun = begin(&world, EntryPoint::Narrator).await;
     let is_queued = async |world: &World| {
         let told = because(world, &begun).await.pop();

@@ -1,6 +1,5 @@
 //! Sprints that do not go as planned: too few slots or tasks, nothing to change, members that are late, other people's commits.
 
-use domain::governor::Limits;
 use domain::policy::MergePolicy;
 use domain::pull::MergeStyle;
 use domain::sprint::{FOREIGN_COMMIT, SprintState};
@@ -72,11 +71,7 @@ async fn members_wait_for_slots_and_who_has_nothing_to_change_is_missed_by_nobod
         nothing,
     ];
     let world = world_of(true, stories).await;
-    let one = Limits {
-        concurrent: 1,
-        per_day: 15,
-    };
-    world.limit("default", one).await;
+    world.limit("default", 1, 15).await;
     begin(&world).await;
     let over = until_over(&world).await;
     assert_eq!((over.state.word(), over.ticks), ("done", 2));
@@ -167,11 +162,7 @@ async fn of_22_members_three_work_at_once_and_those_beyond_the_quota_are_not_wai
     });
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     let world = world_of_personas(true, &ids, stories.collect()).await;
-    let free = Limits {
-        concurrent: 3,
-        per_day: 15,
-    };
-    world.limit("default", free).await;
+    world.limit("default", 3, 15).await;
     let begun = begin(&world).await;
     assert_eq!(begun.members.len(), 22);
     let mut most = 0;

@@ -54,8 +54,7 @@ async fn an_order_that_fails_for_good_is_told() {
     let refused = FaultKind::status(403);
     let fault = Fault::new(Service::Jules, ":sendMessage", refused);
     world.sandbox.faults().add(fault.on("POST").next(1));
-    let said = world.say(&job, "PostgreSQL", "answer-1").await;
-    said.expect("an order");
+    world.answer(&job, "PostgreSQL", "answer-1").await;
     world.pass(MINUTE).await;
     assert_eq!(
         world.events(&job).await,
@@ -65,8 +64,7 @@ async fn an_order_that_fails_for_good_is_told() {
     assert!(world.gives(&job, "effect_failed").await);
 
     // Sent again, it gets through, and the story continues.
-    let said = world.say(&job, "PostgreSQL", "answer-2").await;
-    said.expect("an order");
+    world.answer(&job, "PostgreSQL", "answer-2").await;
     assert!(!world.gives(&job, "effect_failed").await);
     world.until_is(MINUTE * 10, &job, "merged").await;
     assert!(!world.gives(&job, "effect_failed").await);
@@ -84,14 +82,12 @@ async fn an_answer_that_is_tried_no_more_leaves_its_question_open() {
     let fault = Fault::new(Service::Jules, ":sendMessage", refused);
     world.sandbox.faults().add(fault.on("POST"));
     for _ in 0..ATTEMPTS_MAX {
-        let said = world.say(&job, "PostgreSQL", "answer").await;
-        said.expect("an order");
+        world.answer(&job, "PostgreSQL", "answer").await;
         assert_eq!(world.state(&job).await, "answered");
         world.pass(MINUTE * 11).await;
         assert_eq!(world.state(&job).await, "asking");
     }
-    let said = world.say(&job, "PostgreSQL", "answer").await;
-    said.expect("an order that was taken before");
+    world.answer(&job, "PostgreSQL", "answer").await;
     assert_eq!(world.state(&job).await, "asking");
     world.pass(MINUTE * 11).await;
     let sent = world.requests(Service::Jules, "POST", ":sendMessage");

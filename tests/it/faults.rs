@@ -76,10 +76,7 @@ async fn one_reading_that_lags_is_no_proof_that_nothing_happened() {
     let job = world.submit("ask me").await;
     world.until_is(MINUTE * 20, &job, "asking").await;
     cut(&world, lost, (Service::Jules, "POST", ":sendMessage"));
-    world
-        .say(&job, "PostgreSQL", "answer")
-        .await
-        .expect("an order");
+    world.answer(&job, "PostgreSQL", "answer").await;
     merged(&world, &job).await;
     let it = world.sandbox.counters();
     assert_eq!((it.creates, it.messages), (1, 1));
@@ -216,10 +213,7 @@ async fn a_message_whose_answer_is_lost_is_said_once() {
         let job = world.submit("ask me").await;
         world.until_is(MINUTE * 3, &job, "asking").await;
         cut(&world, &kind, (Service::Jules, "POST", ":sendMessage"));
-        world
-            .say(&job, "PostgreSQL", "answer")
-            .await
-            .expect("an order");
+        world.answer(&job, "PostgreSQL", "answer").await;
         merged(&world, &job).await;
         assert_eq!(world.sandbox.counters().messages, 1, "{kind:?}");
         assert_eq!(
@@ -273,10 +267,7 @@ async fn nothing_is_merged_while_words_may_have_woken_its_session() {
     world.fate.before_next("say", async move {
         fate.kill_at(fate.acts().len() - 1, Moment::After);
     });
-    world
-        .say(&job, "Add a test", "more")
-        .await
-        .expect("an order");
+    world.answer(&job, "Add a test", "more").await;
     for _ in 0..8 {
         world.pass(SECOND).await;
         assert_eq!(
@@ -317,14 +308,14 @@ async fn the_same_words_said_twice_on_purpose_are_said_twice_whatever_is_lost() 
     let world = World::of(Scenario::default(), people()).await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 5, &job, "in-review").await;
-    world.say(&job, "Go on", "first").await.expect("an order");
+    world.answer(&job, "Go on", "first").await;
     world.pass(SECOND * 20).await;
     cut(
         &world,
         &FaultKind::CutBefore,
         (Service::Jules, "POST", ":sendMessage"),
     );
-    world.say(&job, "Go on", "second").await.expect("an order");
+    world.answer(&job, "Go on", "second").await;
     world.pass(MINUTE * 20).await;
     assert_eq!(
         world.sandbox.counters().messages,
@@ -349,11 +340,7 @@ async fn an_approval_whose_answer_is_lost_is_given_once() {
         let job = world.submit("Add a test").await;
         world.until_is(MINUTE * 3, &job, "plan-waits").await;
         cut(&world, &kind, (Service::Jules, "POST", ":approvePlan"));
-        world
-            .backend
-            .approve_plan(&world.named(&job), None)
-            .await
-            .expect("an approval");
+        world.approve_plan(&job).await;
         merged(&world, &job).await;
         assert_eq!(world.sandbox.counters().approvals, 1, "{kind:?}");
         assert_eq!(world.session(&job).await.approvals, 1, "{kind:?}");

@@ -40,7 +40,7 @@ async fn merged(webhooks: bool) -> (World, domain::ids::JobId) {
     .await;
     let job = world.submit("ask me").await;
     world.until_is(MINUTE * 30, &job, "asking").await;
-    world.say(&job, "PostgreSQL", "answer").await.expect("said");
+    world.answer(&job, "PostgreSQL", "answer").await;
     world.until_is(MINUTE * 60, &job, "merged").await;
     (world, job)
 }

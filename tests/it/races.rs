@@ -168,10 +168,7 @@ async fn every_message_twice_at_once_does_everything_once() {
         world.clock.advance(SignedDuration::from_secs(1));
         world.sandbox.advance();
         if !said && world.state(&job).await == "asking" {
-            world
-                .say(&job, "PostgreSQL", "answer")
-                .await
-                .expect("an answer");
+            world.answer(&job, "PostgreSQL", "answer").await;
             said = true;
         }
         let (one, other) = tokio::join!(world.poller.tick(), poller.tick());
@@ -258,10 +255,7 @@ async fn one_webhook_a_hundred_times_is_a_reading_or_two() {
     let world = begin(true).await;
     let job = world.submit("ask me").await;
     world.until_is(MINUTE * 5, &job, "asking").await;
-    world
-        .say(&job, "PostgreSQL", "answer")
-        .await
-        .expect("an answer");
+    world.answer(&job, "PostgreSQL", "answer").await;
     world.until_is(MINUTE * 5, &job, "in-review").await;
     world.pass(MINUTE / 2).await;
     let opened = world

@@ -120,17 +120,8 @@ async fn a_question_wakes_the_agent_once_and_its_answer_goes_on() {
     assert_eq!(wakes.len(), 1, "{wakes:#?}");
     assert_eq!(wakes[0]["message"], "Which database?");
 
-    let named = world.backend.find(job.as_str()).await.expect("the job");
-    world
-        .backend
-        .say(&named, "PostgreSQL", "answer-1")
-        .await
-        .expect("an answer");
-    world
-        .backend
-        .say(&named, "PostgreSQL", "answer-1")
-        .await
-        .expect("the same answer");
+    world.answer(&job, "PostgreSQL", "answer-1").await;
+    world.answer(&job, "PostgreSQL", "answer-1").await;
     world.until_is(MINUTE * 10, &job, "merged").await;
     assert_eq!(world.sandbox.counters().messages, 1);
     assert_eq!(
@@ -154,12 +145,7 @@ async fn a_plan_is_shown_to_whoever_approves_plans() {
         "Look around"
     );
 
-    let named = world.backend.find(job.as_str()).await.expect("the job");
-    world
-        .backend
-        .approve_plan(&named, None)
-        .await
-        .expect("an approval");
+    world.approve_plan(&job).await;
     world.until_is(MINUTE * 10, &job, "merged").await;
     assert_eq!(world.sandbox.counters().approvals, 1);
     world.finish().await;

@@ -22,7 +22,7 @@ async fn told_world() -> World {
     .await;
     let job = world.submit("ask me").await;
     world.until_is(MINUTE * 5, &job, "asking").await;
-    world.say(&job, "SQLite", "an answer").await.expect("said");
+    world.answer(&job, "SQLite", "an answer").await;
     world.until_is(MINUTE * 20, &job, "merged").await;
     world.pass(MINUTE).await;
     for wake in world.wakes() {

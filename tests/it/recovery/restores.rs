@@ -72,10 +72,7 @@ impl Stage {
         self.world
             .until(hour(2), "merged", async |world| {
                 if world.state(job).await == "asking" {
-                    world
-                        .say(job, "PostgreSQL", "answer")
-                        .await
-                        .expect("an order");
+                    world.answer(job, "PostgreSQL", "answer").await;
                 }
                 world.state(job).await == "merged"
             })
@@ -118,11 +115,7 @@ async fn a_backup_of_any_moment_put_back_after_the_end_does_nothing_once_more() 
         stage.world.clock.advance(SECOND);
         stage.world.step().await;
         if matches!(stage.world.state(&job).await, "asking" | "answered") {
-            stage
-                .world
-                .say(&job, "PostgreSQL", "answer")
-                .await
-                .expect("an order");
+            stage.world.answer(&job, "PostgreSQL", "answer").await;
             backups.push(("once the answer was wished for", stage.back_up()));
         }
         let now = stage.world.ledger.written().len();
@@ -176,11 +169,7 @@ async fn a_backup_put_back_midway_goes_on_from_there() {
             for _ in 0..seconds {
                 stage.world.pass(SECOND).await;
                 if stage.world.state(&job).await == "asking" {
-                    stage
-                        .world
-                        .say(&job, "PostgreSQL", "answer")
-                        .await
-                        .expect("an order");
+                    stage.world.answer(&job, "PostgreSQL", "answer").await;
                 }
             }
         };
@@ -214,11 +203,7 @@ async fn wishes_that_the_backup_holds_unfinished_are_looked_for_first() {
             while calls(&stage) == 0 {
                 stage.world.pass(SECOND).await;
                 if stage.world.state(&job).await == "asking" {
-                    stage
-                        .world
-                        .say(&job, "PostgreSQL", "answer")
-                        .await
-                        .expect("an order");
+                    stage.world.answer(&job, "PostgreSQL", "answer").await;
                 }
             }
             let backup = stage.back_up();
@@ -277,11 +262,7 @@ async fn the_same_words_to_a_later_question_are_said_again() {
     let backup = stage.back_up();
     let asked = async |world: &World| world.state(&job).await == "asking";
     stage.world.until(MINUTE * 2, "asked", asked).await;
-    stage
-        .world
-        .say(&job, "Yes", "first")
-        .await
-        .expect("an order");
+    stage.world.answer(&job, "Yes", "first").await;
     stage
         .world
         .until(MINUTE * 2, "asked again", async |world| {
@@ -290,11 +271,7 @@ async fn the_same_words_to_a_later_question_are_said_again() {
         .await;
     stage.restore(&backup).await;
     stage.world.until(hour(1), "asked again", asked).await;
-    stage
-        .world
-        .say(&job, "Yes", "second")
-        .await
-        .expect("an order");
+    stage.world.answer(&job, "Yes", "second").await;
     stage.world.until_is(hour(1), &job, "merged").await;
     assert_eq!(stage.world.sandbox.counters().messages, 2);
     stage.world.pass(MINUTE * 10).await;

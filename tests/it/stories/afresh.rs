@@ -130,8 +130,7 @@ async fn an_order_about_a_job_has_its_pull_request_read() {
     let others = read_at(&world, &jobs[1]).await;
     let before = readings(&world);
     let at = world.clock.now();
-    let said = world.say(&jobs[0], "Name it differently", "words").await;
-    said.expect("a message");
+    world.answer(&jobs[0], "Name it differently", "words").await;
     world.pass(SECOND * 2).await;
     assert!(read_at(&world, &jobs[0]).await >= at);
     assert_eq!(readings(&world), before + 1);

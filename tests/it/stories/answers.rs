@@ -69,7 +69,7 @@ async fn audiences(world: &World, job: &JobId) -> Vec<Audience> {
 async fn what_is_said_again_under_its_old_name_answers_no_other_question() {
     let world = asking(2, &["agent:2h", "nudge:20m", "human"], true).await;
     let job = asked(&world).await;
-    world.say(&job, "Yes", "the key").await.expect("an answer");
+    world.answer(&job, "Yes", "the key").await;
     world
         .until(MINUTE * 5, "a second question", async |world| {
             world.events(&job).await.len() == 2
@@ -79,7 +79,7 @@ async fn what_is_said_again_under_its_old_name_answers_no_other_question() {
     world.pass(MINUTE * 110).await;
     let version = world.version(&job).await;
     // It sends nothing, so no turn waits for its outcome.
-    world.say(&job, "Yes", "the key").await.expect("as before");
+    world.answer(&job, "Yes", "the key").await;
     assert_eq!(world.version(&job).await, version);
     world.pass(MINUTE * 15).await;
     assert_eq!(world.sandbox.counters().messages, 2);

@@ -46,7 +46,7 @@ async fn a_pause_is_told_within_two_minutes_and_its_slot_goes_to_the_next_job() 
     assert!(world.gives(&job, "session_paused").await);
     world.until_is(MINUTE * 15, &other, "merged").await;
     assert_eq!(world.state(&job).await, "paused");
-    world.say(&job, "Go on", "woken").await.expect("a message");
+    world.answer(&job, "Go on", "woken").await;
     world.until_is(MINUTE * 15, &job, "merged").await;
     world.finish().await;
 }
@@ -61,7 +61,7 @@ async fn a_paused_session_that_is_woken_takes_its_slot_back() {
     assert_eq!(world.events(&job).await, ["error/session_paused"]);
     let other = world.submit("other").await;
     world.until_is(MINUTE * 15, &other, "merged").await;
-    world.say(&job, "Go on", "woken").await.expect("a message");
+    world.answer(&job, "Go on", "woken").await;
     world.until_is(MINUTE * 2, &job, "working").await;
     let third = world.submit("other too").await;
     world.pass(MINUTE * 4).await;

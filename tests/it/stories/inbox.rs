@@ -87,12 +87,8 @@ async fn an_agent_that_was_away_finds_nothing_that_was_decided_without_it() {
             })
             .await;
         match n {
-            1 => {
-                let named = world.named(&job);
-                let approved = world.backend.approve_plan(&named, None).await;
-                approved.expect("an approval");
-            }
-            2 => world.say(&job, "Yes", "answer").await.expect("an answer"),
+            1 => world.approve_plan(&job).await,
+            2 => world.answer(&job, "Yes", "answer").await,
             _ => world.say_upstream(&job, "Yes").await,
         }
     }
@@ -405,8 +401,7 @@ async fn what_was_answered_while_it_was_held_is_not_handed_out_again() {
         let [wake] = &take(&world).await[..] else {
             panic!("one wake")
         };
-        let said = world.say(&job, "Yes", &format!("answer {n}")).await;
-        said.expect("an answer");
+        world.answer(&job, "Yes", &format!("answer {n}")).await;
         let held = (&agent, &wake.event.id, 1);
         // The agent that answers may go on with it.
         world.backend.extend(held).await.expect("a lease");
@@ -442,8 +437,7 @@ async fn what_was_answered_while_it_was_held_holds_up_nothing_after_it() {
             panic!("the wake {n} is to be had at once")
         };
         held.push(wake.event.id.clone());
-        let said = world.say(&job, "Yes", &format!("answer {n}")).await;
-        said.expect("an answer");
+        world.answer(&job, "Yes", &format!("answer {n}")).await;
         let why = world.backend.why(&job).await.expect("a why");
         let awaited = |code: &str| why.because.iter().any(|reason| reason.code == code);
         assert!(!awaited("wake_leased"), "{why:?}");
@@ -464,7 +458,7 @@ async fn what_is_said_again_under_its_old_name_ends_no_wake() {
     for n in 1..=2 {
         let asked = async |world: &World| world.events(&job).await.len() == n;
         world.until(MINUTE * 10, "a question", asked).await;
-        world.say(&job, "Yes", "the key").await.expect("as before");
+        world.answer(&job, "Yes", "the key").await;
     }
     let events = world.backend.store.events(&job).await.expect("events");
     let told = take(&world).await.into_iter();

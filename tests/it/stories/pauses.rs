@@ -33,10 +33,7 @@ async fn a_pause_of_everything_stops_every_write_and_resuming_goes_on() {
     world.pause(true).await;
     let before = writes(&world);
     let queued = world.submit("Add a test").await;
-    world
-        .say(&asks, "PostgreSQL", "answer")
-        .await
-        .expect("an order");
+    world.answer(&asks, "PostgreSQL", "answer").await;
     world.pass(hour(3)).await;
     assert_eq!(writes(&world), before);
     assert_eq!(
@@ -163,10 +160,7 @@ async fn what_waits_while_work_is_paused_waits_for_a_person() {
     assert_eq!(waits(&asks).await, "agent helper: a question is open");
     world.pause(true).await;
     assert_eq!(waits(&asks).await, "agent helper: a question is open");
-    world
-        .say(&asks, "PostgreSQL", "answer")
-        .await
-        .expect("an order");
+    world.answer(&asks, "PostgreSQL", "answer").await;
     let queued = world.submit("Add a test").await;
     let held = "a person: everything is paused, and goes on once it is resumed";
     assert_eq!([waits(&asks).await, waits(&queued).await], [held, held]);

@@ -23,16 +23,8 @@ async fn a_person_is_shown_the_plan_and_the_agent_sleeps() {
     let counters = world.sandbox.counters();
     assert_eq!((counters.wakes_received, counters.approve_calls), (0, 0));
 
-    world
-        .backend
-        .approve_plan(&world.named(&job), None)
-        .await
-        .expect("an approval");
-    world
-        .backend
-        .approve_plan(&world.named(&job), None)
-        .await
-        .expect("the same approval");
+    world.approve_plan(&job).await;
+    world.approve_plan(&job).await;
     world.until_is(MINUTE * 10, &job, "merged").await;
     let counters = world.sandbox.counters();
     assert_eq!((counters.approvals, counters.approve_calls), (1, 1));
@@ -83,11 +75,7 @@ async fn an_approved_plan_that_still_shows_as_waiting_is_not_approved_again() {
     world.sandbox.faults().set_lags(lags);
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 2, &job, "plan-waits").await;
-    world
-        .backend
-        .approve_plan(&world.named(&job), None)
-        .await
-        .expect("an approval");
+    world.approve_plan(&job).await;
     world.until_is(MINUTE * 20, &job, "merged").await;
     let counters = world.sandbox.counters();
     assert_eq!((counters.approvals, counters.approve_calls), (1, 1));
@@ -110,11 +98,7 @@ async fn a_job_that_wants_its_plan_seen_waits_for_its_agent_though_its_source_do
     world.pass(MINUTE * 5).await;
     assert_eq!(world.wake_names(), ["question/plan_approval"]);
     assert_eq!(world.sandbox.counters().approve_calls, 0);
-    world
-        .backend
-        .approve_plan(&world.named(&job), None)
-        .await
-        .expect("an approval");
+    world.approve_plan(&job).await;
     world.until_is(MINUTE * 10, &job, "merged").await;
     assert_eq!(world.sandbox.counters().approve_calls, 1);
     world.finish().await;
@@ -185,12 +169,7 @@ async fn a_second_plan_that_nobody_approved_is_not_merged_before_it_is() {
     let world = World::of(scenario(vec![story("test", from_work(steps))]), source).await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 2, &job, "plan-waits").await;
-    let named = world.named(&job);
-    world
-        .backend
-        .approve_plan(&named, None)
-        .await
-        .expect("an approval");
+    world.approve_plan(&job).await;
     world.pass(hour(1)).await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
     world.must_give(&job, "plan_unreviewed").await;
@@ -204,11 +183,7 @@ async fn a_second_plan_that_nobody_approved_is_not_merged_before_it_is() {
         ]
     );
 
-    world
-        .backend
-        .approve_plan(&named, None)
-        .await
-        .expect("an approval");
+    world.approve_plan(&job).await;
     world.until_is(MINUTE * 10, &job, "merged").await;
     assert_eq!(
         world.sandbox.counters().approve_calls,
@@ -231,12 +206,7 @@ async fn an_approval_that_waits_for_its_retry_is_not_given_to_a_later_plan() {
     };
     let refusal = Fault::new(Service::Jules, ":approvePlan", throttled);
     world.sandbox.faults().add(refusal.on("POST").next(1));
-    let named = world.named(&job);
-    world
-        .backend
-        .approve_plan(&named, None)
-        .await
-        .expect("an approval");
+    world.approve_plan(&job).await;
     world.pass(SECOND * 10).await;
     world.say_upstream(&job, "Make it smaller").await;
     world.pass(MINUTE * 10).await;
@@ -246,11 +216,7 @@ async fn an_approval_that_waits_for_its_retry_is_not_given_to_a_later_plan() {
         ["question/plan_approval", "question/plan_approval"]
     );
 
-    world
-        .backend
-        .approve_plan(&named, None)
-        .await
-        .expect("an approval of the second plan");
+    world.approve_plan(&job).await;
     world.until_is(MINUTE * 10, &job, "merged").await;
     assert_eq!(world.sandbox.counters().approvals, 1);
     world.finish().await;

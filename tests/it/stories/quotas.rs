@@ -105,10 +105,7 @@ async fn started_after(wait: SignedDuration) -> Vec<String> {
     }
     world.pass(wait).await;
     jobs.push(submit_at(&world, "high", 9).await);
-    world
-        .say(&first, "PostgreSQL", "answer")
-        .await
-        .expect("said");
+    world.answer(&first, "PostgreSQL", "answer").await;
     world.until_merged(MINUTE * 30, &jobs).await;
     let sessions = world.sandbox.jules().sessions();
     let words = sessions

@@ -64,7 +64,7 @@ async fn a_conversation_is_read_from_where_the_reader_stands() {
         (vec![], &first.next)
     );
 
-    world.say(&job, "PostgreSQL", "answer").await.expect("said");
+    world.answer(&job, "PostgreSQL", "answer").await;
     world.until_is(MINUTE * 5, &job, "merged").await;
     let second = messages(&world, &job, &after).await;
     assert_eq!(messages_of(&second), [(Role::User, "PostgreSQL")]);

@@ -90,10 +90,7 @@ async fn question_with_lag(lag: SignedDuration) -> World {
             .any(|it| it.code == "question_open" && it.sentence.contains("Which database?")),
         "{why:#?}"
     );
-    world
-        .say(&job, "PostgreSQL", "answer")
-        .await
-        .expect("an answer");
+    world.answer(&job, "PostgreSQL", "answer").await;
     world.until_is(MINUTE * 15, &job, "merged").await;
     assert_eq!(
         world.events(&job).await,
@@ -150,16 +147,13 @@ async fn a_question_hidden_behind_flapping_is_one_question_and_a_new_one_another
             world.wakes().len() == 1
         })
         .await;
-    world
-        .say(&job, "PostgreSQL", "one")
-        .await
-        .expect("an answer");
+    world.answer(&job, "PostgreSQL", "one").await;
     world
         .until(MINUTE * 3, "another question", async |world| {
             world.wakes().len() == 2
         })
         .await;
-    world.say(&job, "17", "two").await.expect("an answer");
+    world.answer(&job, "17", "two").await;
     world.until_is(MINUTE * 15, &job, "merged").await;
     assert_eq!(
         world.events(&job).await,
@@ -316,10 +310,7 @@ async fn a_finished_session_that_a_message_wakes_finishes_twice() {
     world.until_is(MINUTE * 5, &job, "in-review").await;
     world.pass(MINUTE * 5).await;
     let first = world.pull(1).head_sha;
-    world
-        .say(&job, "Please rename it", "rename")
-        .await
-        .expect("an order");
+    world.answer(&job, "Please rename it", "rename").await;
     world.pass(MINUTE * 10).await;
     assert_eq!(
         world.events(&job).await,
@@ -398,10 +389,7 @@ async fn words_to_a_session_that_is_still_queued_arrive_once_it_works() {
     let world = World::on_green(scenario(vec![slow])).await;
     let job = world.submit("queue").await;
     world.until_is(MINUTE, &job, "working").await;
-    world
-        .say(&job, "Mind the tests", "hint")
-        .await
-        .expect("an order");
+    world.answer(&job, "Mind the tests", "hint").await;
     world
         .until(MINUTE * 20, "the message", async |world| {
             world.sandbox.counters().messages == 1

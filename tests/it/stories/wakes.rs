@@ -300,8 +300,7 @@ async fn an_order_ends_the_wake_that_asks_for_it_and_no_other() {
         world
             .until(MINUTE * 5, "a wake", async |_| received(&world).len() == n)
             .await;
-        let said = world.say(&job, "Yes", &format!("answer {n}")).await;
-        said.expect("an answer");
+        world.answer(&job, "Yes", &format!("answer {n}")).await;
     }
     world
         .until(MINUTE * 10, "a completion", async |_| {
@@ -360,10 +359,7 @@ async fn the_events_of_a_job_are_numbered_in_their_order() {
     let world = World::on_green(scenario(vec![asking("ask", "Which database?")])).await;
     let (asks, other) = (world.submit("ask").await, world.submit("Add a test").await);
     world.until_is(MINUTE * 5, &asks, "asking").await;
-    world
-        .say(&asks, "PostgreSQL", "answer")
-        .await
-        .expect("said");
+    world.answer(&asks, "PostgreSQL", "answer").await;
     world
         .until_merged(MINUTE * 20, &[asks.clone(), other.clone()])
         .await;

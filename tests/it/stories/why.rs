@@ -161,7 +161,7 @@ async fn a_job_that_is_held_and_one_that_may_go() {
     world.pass(SECOND * 2).await;
     assert_eq!(world.sandbox.counters().creates, 1);
     world.pause(true).await;
-    world.say(&job, "Go on", "words").await.expect("an order");
+    world.answer(&job, "Go on", "words").await;
     world.pass(SECOND * 2).await;
     job_says(
         &world,

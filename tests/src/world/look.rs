@@ -53,6 +53,17 @@ impl World {
             .map(drop)
     }
 
+    /// Sends a message that is taken.
+    pub async fn answer(&self, job: &JobId, text: &str, cause: &str) {
+        self.say(job, text, cause).await.expect("an answer");
+    }
+
+    /// Approves the plan that waits.
+    pub async fn approve_plan(&self, job: &JobId) {
+        let approved = self.backend.approve_plan(&self.named(job), None).await;
+        approved.expect("an approval");
+    }
+
     /// Says that a job's pull request may be merged at its present head.
     pub async fn approve_merge(&self, job: &JobId) {
         self.backend

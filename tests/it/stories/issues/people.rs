@@ -286,8 +286,7 @@ async fn a_question_blocks_a_delivery_until_it_is_answered() {
     assert_eq!(shown.waits_for.what, WaitReason::Question);
 
     let job = job_of(&world, number).await.id;
-    let said = world.say(&job, "PostgreSQL", "answer").await;
-    said.expect("an answer");
+    world.answer(&job, "PostgreSQL", "answer").await;
     until(&world, number, "close/succeeded").await;
     let ended = delivery(&world, number).await.expect("a delivery");
     let spans = ended.phase_runs.iter();
@@ -334,8 +333,7 @@ async fn a_question_of_the_session_that_reviews_blocks_its_delivery_until_it_is_
     let prompt = world.backend.must_job(&asking).await.expect("a job");
     assert!(prompt.value.prompt.contains("Do not ask questions"));
 
-    let said = world.say(&asking, "All of them", "answer").await;
-    said.expect("an answer");
+    world.answer(&asking, "All of them", "answer").await;
     until(&world, number, "close/succeeded").await;
     let ended = delivery(&world, number).await.expect("a delivery");
     let spans = ended.phase_runs.iter();

@@ -254,8 +254,7 @@ async fn collected(world: &World) -> (u64, Run) {
     until(world, number, "plan/pending").await;
     let job = world.submit("Look around").await;
     world.until_is(hour(1), &job, "plan-waits").await;
-    let approved = world.backend.approve_plan(&world.named(&job), None).await;
-    approved.expect("an approval");
+    world.approve_plan(&job).await;
     world.pass(MINUTE).await;
     let found = world.backend.must_job(&job).await.expect("a job");
     let session = found.value.session().cloned();

@@ -23,11 +23,7 @@ async fn the_pull_request_of_an_attempt_that_was_called_off_is_not_merged() {
     };
     let world = World::on_green(with_ci(ci)).await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 5, "a judged pull request", async |world| {
-            world.gives(&job, "checks_pending").await
-        })
-        .await;
+    world.until_gives(MINUTE * 5, &job, "checks_pending").await;
     let named = world.named(&job);
     let cancelled = world.backend.cancel_job(&named, "a person").await;
     cancelled.expect("the job is called off");
@@ -164,11 +160,7 @@ async fn a_twin_that_turns_up_when_its_job_is_at_another_attempt_is_put_away() {
 #[tokio::test]
 async fn a_session_whose_attempt_was_called_off_before_it_was_heard_of_is_put_away() {
     let (world, job) = made_unheard(SECOND).await;
-    world
-        .until(MINUTE * 5, "a session", async |world| {
-            !world.sandbox.jules().sessions().is_empty()
-        })
-        .await;
+    world.until_count(MINUTE * 5, |it| it.creates == 1).await;
     assert_eq!(world.state(&job).await, "starting");
     tried_again(&world, &job).await;
     // Sooner than any sweep of the list.
@@ -180,11 +172,7 @@ async fn a_session_whose_attempt_was_called_off_before_it_was_heard_of_is_put_aw
 #[tokio::test]
 async fn a_session_that_turns_up_long_after_its_job_was_called_off_is_put_away() {
     let (world, job) = made_unheard(MINUTE * 20).await;
-    world
-        .until(MINUTE * 5, "a session", async |world| {
-            !world.sandbox.jules().sessions().is_empty()
-        })
-        .await;
+    world.until_count(MINUTE * 5, |it| it.creates == 1).await;
     let cancelled = world
         .backend
         .cancel_job(&world.named(&job), "a person")
@@ -201,11 +189,7 @@ async fn a_session_that_turns_up_long_after_its_job_was_called_off_is_put_away()
 async fn an_unheard_session_that_is_adopted_when_its_job_was_called_off_stays_with_whoever_has_it()
 {
     let (world, job) = made_unheard(SECOND).await;
-    world
-        .until(MINUTE * 5, "a session", async |world| {
-            !world.sandbox.jules().sessions().is_empty()
-        })
-        .await;
+    world.until_count(MINUTE * 5, |it| it.creates == 1).await;
     let cancelled = world
         .backend
         .cancel_job(&world.named(&job), "a person")
@@ -358,11 +342,7 @@ async fn a_session_whose_making_was_not_told_is_its_jobs_however_often_it_is_ado
     let cut = Fault::new(Service::Jules, "/sessions", FaultKind::CutAfterEffect);
     world.sandbox.faults().add(cut.on("POST").next(1));
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 5, "a session", async |world| {
-            !world.sandbox.jules().sessions().is_empty()
-        })
-        .await;
+    world.until_count(MINUTE * 5, |it| it.creates == 1).await;
     assert_eq!(world.state(&job).await, "starting");
     let session = world.sandbox.jules().sessions()[0].id.clone();
     for _ in 0..2 {

@@ -107,11 +107,7 @@ async fn a_twin_that_a_lagging_list_allowed_is_put_away() {
         for _ in 0..others {
             world.submit("slow").await;
         }
-        world
-            .until(MINUTE, "the others", async |world| {
-                world.sandbox.counters().creates == others
-            })
-            .await;
+        world.until_count(MINUTE, |it| it.creates == others).await;
         cut(
             &world,
             &FaultKind::CutAfterEffect,
@@ -252,11 +248,7 @@ async fn what_a_session_does_after_words_whose_sender_died_is_heard() {
 async fn nothing_is_merged_while_words_may_have_woken_its_session() {
     let world = quickly_repaired().await;
     let job = world.submit("whatever").await;
-    world
-        .until(MINUTE * 10, "settling", async |world| {
-            world.gives(&job, "settling").await
-        })
-        .await;
+    world.until_gives(MINUTE * 10, &job, "settling").await;
     let pull = "acme/shop#1".parse().expect("a reference");
     let found = world.backend.store.pull(&pull).await.expect("a store");
     let ready = found.and_then(|found| found.value.pull.ready);
@@ -419,11 +411,7 @@ async fn a_draft_marked_ready_and_a_branch_brought_up_to_date_survive_lost_answe
         cut(&world, &kind, (Service::GitHub, "POST", "/graphql"));
         cut(&world, &kind, (Service::GitHub, "PUT", "/update-branch"));
         let job = world.submit("Add a test").await;
-        world
-            .until(MINUTE * 5, "a pull request", async |world| {
-                !world.sandbox.github().pulls(REPO).is_empty()
-            })
-            .await;
+        world.until_pull(MINUTE * 5).await;
         world.sandbox.github().push(
             world.clock.now(),
             REPO,
@@ -528,11 +516,7 @@ async fn github_down_for_an_hour_costs_an_hour_and_nothing_else() {
     for code in [500, 503, 429] {
         let world = World::on_green(Scenario::default()).await;
         let job = world.submit("Add a test").await;
-        world
-            .until(MINUTE, "a session", async |world| {
-                world.sandbox.counters().creates == 1
-            })
-            .await;
+        world.until_count(MINUTE, |it| it.creates == 1).await;
         world
             .sandbox
             .faults()

@@ -268,11 +268,7 @@ async fn another_installation_on_the_same_account_is_left_alone() {
     // Theirs has our job's id in its marker, under their own name.
     let world = crowd(on_green(), false).await;
     let job = world.submit("slow").await;
-    world
-        .until(MINUTE, "a session", async |world| {
-            world.sandbox.counters().creates == 1
-        })
-        .await;
+    world.until_count(MINUTE, |it| it.creates == 1).await;
     let theirs = ForeignSession {
         title: format!("[gaffer other/{job}#1] theirs"),
         state: "IN_PROGRESS".to_owned(),

@@ -316,11 +316,7 @@ async fn whoever_waits_for_a_create_that_ends_just_then_begins_at_once() {
     let cut = Fault::new(Service::Jules, "/sessions", FaultKind::CutAfterEffect);
     world.sandbox.faults().add(cut.on("POST").next(1));
     let first = world.submit("ask me").await;
-    world
-        .until(MINUTE, "a session", async |world| {
-            !world.sandbox.jules().sessions().is_empty()
-        })
-        .await;
+    world.until_count(MINUTE, |it| it.creates == 1).await;
     assert_eq!(world.state(&first).await, "starting");
     let (backend, second) = (world.backend.clone(), world.submit("ask me too").await);
     let made = world.sandbox.jules().sessions()[0].id.clone();

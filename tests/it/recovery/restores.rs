@@ -263,12 +263,7 @@ async fn the_same_words_to_a_later_question_are_said_again() {
     let asked = async |world: &World| world.state(&job).await == "asking";
     stage.world.until(MINUTE * 2, "asked", asked).await;
     stage.world.answer(&job, "Yes", "first").await;
-    stage
-        .world
-        .until(MINUTE * 2, "asked again", async |world| {
-            world.events(&job).await.len() == 2
-        })
-        .await;
+    stage.world.until_events(MINUTE * 2, &job, 2).await;
     stage.restore(&backup).await;
     stage.world.until(hour(1), "asked again", asked).await;
     stage.world.answer(&job, "Yes", "second").await;

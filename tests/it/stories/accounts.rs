@@ -87,11 +87,7 @@ async fn a_dead_key_is_one_event_and_the_other_account_goes_on() {
 async fn a_key_that_dies_under_way_stops_nothing_for_good() {
     let world = two_accounts().await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE, "a session", async |world| {
-            world.sandbox.counters().creates == 1
-        })
-        .await;
+    world.until_count(MINUTE, |it| it.creates == 1).await;
     world
         .sandbox
         .jules()
@@ -116,11 +112,7 @@ async fn each_account_has_its_own_slots() {
     for repo in [REPO, REPO, OTHER, OTHER] {
         jobs.push(world.submit_to(repo, "Add a test").await);
     }
-    world
-        .until(MINUTE, "three sessions", async |world| {
-            world.sandbox.counters().creates == 3
-        })
-        .await;
+    world.until_count(MINUTE, |it| it.creates == 3).await;
     let accounts: Vec<String> = world
         .sandbox
         .jules()

@@ -83,8 +83,7 @@ async fn checks_that_have_ended_are_seen_once_a_setting_is_changed() {
     patient.timing.pull_poll = MINUTE * 20;
     let world = World::of(with_ci(ci(vec![slow])), patient.clone()).await;
     let job = world.submit("Add a test").await;
-    let running = async |world: &World| world.gives(&job, "checks_pending").await;
-    world.until(MINUTE * 20, "checks that run", running).await;
+    world.until_gives(MINUTE * 20, &job, "checks_pending").await;
     world.pass(MINUTE * 4).await;
     // They ended two minutes ago, and no reading has come.
     assert!(world.gives(&job, "checks_pending").await);

@@ -70,11 +70,7 @@ async fn what_is_said_again_under_its_old_name_answers_no_other_question() {
     let world = asking(2, &["agent:2h", "nudge:20m", "human"], true).await;
     let job = asked(&world).await;
     world.answer(&job, "Yes", "the key").await;
-    world
-        .until(MINUTE * 5, "a second question", async |world| {
-            world.events(&job).await.len() == 2
-        })
-        .await;
+    world.until_events(MINUTE * 5, &job, 2).await;
     assert_eq!(world.sandbox.counters().messages, 1);
     world.pass(MINUTE * 110).await;
     let version = world.version(&job).await;

@@ -231,11 +231,7 @@ async fn a_commit_status_that_fails_is_sent_back() {
     let mut checks = green_checks();
     checks.push(CheckSetup::status("ci/legacy", Outcome::FailsFirst(1)));
     let (world, job) = world_of(with_ci(ci(checks))).await;
-    world
-        .until(MINUTE * 10, "a message", async |world| {
-            world.sandbox.counters().messages == 1
-        })
-        .await;
+    world.until_count(MINUTE * 10, |it| it.messages == 1).await;
     assert!(world.session(&job).await.messages[0].contains("ci/legacy"));
     merges(&world, &job).await;
     assert_eq!(world.sandbox.counters().messages, 1);
@@ -328,11 +324,7 @@ async fn a_conflict_goes_to_the_session() {
     world.until_is(MINUTE * 5, &job, "in-review").await;
     let now = world.clock.now();
     world.sandbox.github().set_conflict(now, REPO, 1, true);
-    world
-        .until(MINUTE * 10, "a message", async |world| {
-            world.sandbox.counters().messages == 1
-        })
-        .await;
+    world.until_count(MINUTE * 10, |it| it.messages == 1).await;
     assert!(world.session(&job).await.messages[0].contains("conflict"));
     merges(&world, &job).await;
     assert_eq!(world.sandbox.counters().messages, 1);
@@ -368,11 +360,7 @@ async fn a_branch_behind_a_strict_base_is_brought_up_to_date() {
         again_on_ready: false,
     };
     let (world, job) = world_of(with_ci(strict)).await;
-    world
-        .until(MINUTE * 5, "a pull request", async |world| {
-            !world.sandbox.github().pulls(REPO).is_empty()
-        })
-        .await;
+    world.until_pull(MINUTE * 5).await;
     let now = world.clock.now();
     world
         .sandbox

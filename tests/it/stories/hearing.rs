@@ -83,8 +83,7 @@ async fn a_push_that_is_told_of_another_head_than_there_is_puts_nothing_off() {
     source.timing.settle = MINUTE * 6;
     world.put_source(&source).await;
     let job = world.submit("Add a test").await;
-    let settling = async |world: &World| world.gives(&job, "settling").await;
-    world.until(MINUTE * 20, "settling", settling).await;
+    world.until_gives(MINUTE * 20, &job, "settling").await;
     world.pass(SECOND * 10).await;
     let reads = |world: &World| world.requests(Service::GitHub, "GET", "/reviews").len();
     let before = reads(&world);

@@ -55,8 +55,7 @@ async fn a_session_that_may_have_heard_of_its_checks_is_listened_to_before_its_f
         fate.kill_at(fate.acts().len() - 1, Moment::After);
     });
     let job = world.submit("Add a test").await;
-    let told = async |world: &World| world.sandbox.counters().messages == 1;
-    world.until(MINUTE * 30, "told", told).await;
+    world.until_count(MINUTE * 30, |it| it.messages == 1).await;
     let red = head(&world);
     // The process died, and Jules does not show whether the message arrived, while the fix is pushed and its checks pass.
     let unheard = ["/sessions?", "/activities"].map(silent);

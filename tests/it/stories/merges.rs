@@ -111,9 +111,7 @@ async fn a_head_that_moves_before_the_merge_is_judged_again() {
         github.push(clock.now(), REPO, &head, "One more thing", "somebody");
     });
     world
-        .until(MINUTE * 5, "a refused merge", async |world| {
-            world.sandbox.counters().merge_calls == 1
-        })
+        .until_count(MINUTE * 5, |it| it.merge_calls == 1)
         .await;
     assert_eq!(world.sandbox.counters().merges, 0);
     let moved = world.pull(1).head_sha;
@@ -262,11 +260,7 @@ async fn a_merge_onto_another_base_than_judged_raises_an_alarm() {
 #[tokio::test]
 async fn a_pull_request_that_was_sent_to_another_base_is_not_merged() {
     let (world, job) = green_world().await;
-    world
-        .until(MINUTE * 5, "a pull request", async |world| {
-            !world.sandbox.github().pulls(REPO).is_empty()
-        })
-        .await;
+    world.until_pull(MINUTE * 5).await;
     retarget(&world).await;
     world.pass(hour(1)).await;
     world.must_give(&job, "wrong_base").await;

@@ -188,8 +188,7 @@ async fn a_held_create_of_a_source_is_made_at_once_also_when_another_job_took_it
     other.repo = OTHER.parse().expect("a repository");
     world.put_source(&other).await;
     let next = world.submit_to(OTHER, "Add a test").await;
-    let is_over = async |world: &World| world.sandbox.counters().create_calls == 1;
-    world.until(hour(1), "the other create", is_over).await;
+    world.until_count(hour(1), |it| it.create_calls == 1).await;
     world.put_source(&on_green()).await;
     let repo = source.repo;
     world.backend.go_on(Some(&repo)).await.expect("a queue");

@@ -383,8 +383,7 @@ async fn a_requirement_whose_branch_is_gone_is_tidied() {
     let world = world_of(source, vec![Story::layer()]).await;
     let begun = begin(&world, EntryPoint::Observers).await;
     until_over(&world, &begun).await;
-    let is_in_work = async |world: &World| world.sandbox.counters().creates == 5;
-    Box::pin(world.until(hour(3), "its session", is_in_work)).await;
+    world.until_count(hour(3), |it| it.creates == 5).await;
     remove(&world, "jules");
     let is_tidied = async |world: &World| requirements(world).await[0].state.word() == "tidied";
     Box::pin(world.until(hour(3), "tidied", is_tidied)).await;

@@ -47,11 +47,7 @@ async fn gaffer_approves_a_plan_that_waits_in_spite_of_the_policy() {
     let world = world_with(PlanApproval::Agent).await;
     // The session asks for approval, and the policy changes before its plan is there.
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE, "a session", async |world| {
-            world.sandbox.counters().creates == 1
-        })
-        .await;
+    world.until_count(MINUTE, |it| it.creates == 1).await;
     world.put_source(&on_green()).await;
     world.until_is(MINUTE * 10, &job, "merged").await;
     assert_eq!(world.events(&job).await, ["completed/completed"]);

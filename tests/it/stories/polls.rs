@@ -21,11 +21,7 @@ async fn fifty_polls_of_a_finished_job_are_one_event() {
     );
     let world = World::on_green(scenario(vec![done])).await;
     let job = world.submit("nothing").await;
-    world
-        .until(MINUTE * 5, "completed", async |world| {
-            world.events(&job).await.len() == 1
-        })
-        .await;
+    world.until_events(MINUTE * 5, &job, 1).await;
     // Its row was due where silence would have been announced, and is moved there.
     world.pass(MINUTE * 30).await;
     let polled = world.requests(Service::Jules, "GET", "/sessions/").len();

@@ -242,11 +242,7 @@ async fn so_does_a_429_with_a_wait() {
 async fn a_job_that_is_refused_for_a_day_starts_when_there_is_room() {
     let world = World::on_green(account(15, 1)).await;
     let jobs = [world.submit("one").await, world.submit("two").await];
-    world
-        .until(MINUTE * 10, "one merged", async |world| {
-            world.sandbox.counters().merges == 1
-        })
-        .await;
+    world.until_count(MINUTE * 10, |it| it.merges == 1).await;
     world.pass(hour(23)).await;
     assert_eq!(world.sandbox.counters().creates, 1);
     assert!(

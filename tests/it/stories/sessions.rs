@@ -75,11 +75,7 @@ async fn question_with_lag(lag: SignedDuration) -> World {
     };
     let world = World::on_green(played).await;
     let job = world.submit("ask me").await;
-    world
-        .until(MINUTE * 3, "a question", async |world| {
-            !world.wakes().is_empty()
-        })
-        .await;
+    world.until_wakes(MINUTE * 3, 1).await;
     world.pass(MINUTE * 10).await;
     assert_eq!(world.events(&job).await, ["question/question"]);
     assert_eq!(world.wakes().len(), 1);
@@ -142,17 +138,9 @@ async fn a_question_hidden_behind_flapping_is_one_question_and_a_new_one_another
     ));
     let world = World::on_green(played).await;
     let job = world.submit("ask twice").await;
-    world
-        .until(MINUTE * 3, "a question", async |world| {
-            world.wakes().len() == 1
-        })
-        .await;
+    world.until_wakes(MINUTE * 3, 1).await;
     world.answer(&job, "PostgreSQL", "one").await;
-    world
-        .until(MINUTE * 3, "another question", async |world| {
-            world.wakes().len() == 2
-        })
-        .await;
+    world.until_wakes(MINUTE * 3, 2).await;
     world.answer(&job, "17", "two").await;
     world.until_is(MINUTE * 15, &job, "merged").await;
     assert_eq!(
@@ -216,11 +204,7 @@ async fn a_failure_ends_the_job_with_its_reason_and_a_retry_is_a_new_session() {
     let reason = Some("Use the large machine.");
     let retried = world.backend.retry_job(&named, reason).await;
     retried.expect("a retry");
-    world
-        .until(MINUTE * 3, "failed again", async |world| {
-            world.wakes().len() == 2
-        })
-        .await;
+    world.until_wakes(MINUTE * 3, 2).await;
     assert_eq!(world.sandbox.counters().creates, 2);
     let second = world.session(&job).await;
     assert_ne!(second.id, first);
@@ -390,11 +374,7 @@ async fn words_to_a_session_that_is_still_queued_arrive_once_it_works() {
     let job = world.submit("queue").await;
     world.until_is(MINUTE, &job, "working").await;
     world.answer(&job, "Mind the tests", "hint").await;
-    world
-        .until(MINUTE * 20, "the message", async |world| {
-            world.sandbox.counters().messages == 1
-        })
-        .await;
+    world.until_count(MINUTE * 20, |it| it.messages == 1).await;
     world.until_is(MINUTE * 30, &job, "merged").await;
     assert_eq!(world.session(&job).await.messages, ["Mind the tests"]);
     world.finish().await;
@@ -467,11 +447,7 @@ async fn heavy_lists_are_left_for_single_reads() {
 async fn a_job_that_is_called_off_is_put_away_and_left_alone() {
     let world = World::on_green(Scenario::default()).await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE, "a session", async |world| {
-            world.sandbox.counters().creates == 1
-        })
-        .await;
+    world.until_count(MINUTE, |it| it.creates == 1).await;
     let job_named = world.named(&job);
     world
         .backend

@@ -39,11 +39,7 @@ fn received(world: &World) -> Vec<Received> {
 /// One job to its end, which is one completion.
 async fn completed(world: &World) -> JobId {
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 5, "a wake", async |world| {
-            !world.wakes().is_empty()
-        })
-        .await;
+    world.until_wakes(MINUTE * 5, 1).await;
     job
 }
 
@@ -272,11 +268,7 @@ async fn an_agent_that_was_away_gets_everything_in_order_and_acknowledges_it_onc
 async fn no_wake_of_a_job_overtakes_an_earlier_one() {
     let world = playing(vec![silent("stall")], receiver(&[202])).await;
     let job = world.submit("stall").await;
-    world
-        .until(hour(1), "silent twice", async |world| {
-            world.events(&job).await.len() == 2
-        })
-        .await;
+    world.until_events(hour(1), &job, 2).await;
     world.pass(MINUTE * 2).await;
     let seqs = || {
         let wakes = world.wakes().into_iter();

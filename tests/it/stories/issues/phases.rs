@@ -247,8 +247,7 @@ async fn a_dispatch_that_went_unheard_is_not_looked_for_in_another_repository() 
     let after = async move { fate.before_next("commit DLV#", taken) };
     world.fate.before_next("dispatch", after);
     merge_now(&world, number).await;
-    let dispatched = async |world: &World| world.sandbox.counters().dispatches == 1;
-    Box::pin(world.until(hour(1), "a dispatch", dispatched)).await;
+    world.until_count(hour(1), |it| it.dispatches == 1).await;
     world.pass(hour(1)).await;
     assert_eq!(place(&world, number).await, "deploy/pending");
 
@@ -648,8 +647,7 @@ async fn a_dispatch_that_was_lost_is_not_taken_for_that_of_another_delivery() {
         until(&world, number, "implement/succeeded").await;
     }
     order(&world, first, Act::APPROVE).await;
-    let dispatched = async |world: &World| world.sandbox.counters().dispatches == 1;
-    Box::pin(world.until(hour(1), "a dispatch", dispatched)).await;
+    world.until_count(hour(1), |it| it.dispatches == 1).await;
     world.pass(SECOND * 5).await;
     let lost = Fault::new(Service::GitHub, "/dispatches", FaultKind::CutBefore);
     world.sandbox.faults().add(lost.next(1));
@@ -677,8 +675,7 @@ async fn first_dispatched() -> (World, [u64; 2]) {
         until(&world, number, "implement/succeeded").await;
     }
     merge_now(&world, numbers[0]).await;
-    let dispatched = async |world: &World| world.sandbox.counters().dispatches == 1;
-    Box::pin(world.until(hour(1), "a dispatch", dispatched)).await;
+    world.until_count(hour(1), |it| it.dispatches == 1).await;
     (world, numbers)
 }
 

@@ -146,8 +146,7 @@ async fn a_message_waits_for_jules_as_long_as_an_outage_lasts() {
         assert_eq!(place(&world, number).await, "plan/running", "{code}");
         let task = delivery(&world, number).await.expect("a delivery").task;
         let job = task.job.expect("a job");
-        let waits = async |world: &World| world.gives(&job, "message_waits").await;
-        Box::pin(world.until(hour(1), "message_waits", waits)).await;
+        world.until_gives(hour(1), &job, "message_waits").await;
 
         world.sandbox.faults().clear();
         let is_planned = async |world: &World| place(world, number).await == "plan/succeeded";

@@ -154,8 +154,7 @@ async fn a_requirement_with_a_long_text_is_implemented() {
     push(&world, "jules", (&path, &text));
     let told = ordered(&world, &only(Layer::Implementer, Some(&path))).await;
     assert_eq!(told, ["requirements done"]);
-    let is_begun = async |world: &World| world.sandbox.counters().creates == 1;
-    Box::pin(world.until(hour(1), "its session", is_begun)).await;
+    world.until_count(hour(1), |it| it.creates == 1).await;
     assert_eq!(requirements(&world).await[0].state.word(), "implementing");
     world.pass(hour(1) / 60).await;
     let again = ordered(&world, &only(Layer::Implementer, Some(&path))).await;
@@ -327,8 +326,7 @@ async fn files_that_cannot_be_read_are_told_by_a_delivery_and_fail_it() {
     };
     let taken = world.backend.command_delivery(id, &command).await;
     taken.expect("a command that is taken");
-    let is_begun = async |world: &World| world.sandbox.counters().creates == 1;
-    Box::pin(world.until(hour(1), "its session", is_begun)).await;
+    world.until_count(hour(1), |it| it.creates == 1).await;
     world.finish().await;
 }
 

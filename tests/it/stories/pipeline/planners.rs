@@ -158,8 +158,7 @@ async fn a_requirement_that_no_planner_expands_gets_three_and_is_left_to_people(
     let id = requirements(&world).await[0].reference.id.clone();
     let started = world.backend.start_requirement(&repo, &id, false).await;
     assert_eq!(started.expect("a start").state.word(), "implementing");
-    let is_begun = async |world: &World| world.sandbox.counters().creates == 4;
-    Box::pin(world.until(MINUTE * 30, "its session", is_begun)).await;
+    world.until_count(MINUTE * 30, |it| it.creates == 4).await;
     let sessions = world.sandbox.jules().sessions();
     let prompt = &sessions.last().expect("a session").prompt;
     let (path, _) = REAL[2];

@@ -238,8 +238,7 @@ async fn a_change_whose_mail_can_never_be_read_is_merged_by_a_person_only() {
     let is_open = async |world: &World| world.sandbox.github().pulls(REPO) == [101];
     Box::pin(world.until(hour(1), "its pull request is open", is_open)).await;
     let job = sprint(&world).await.members[0].job.clone();
-    let is_held = async |world: &World| world.gives(&job, "mail_unreadable").await;
-    Box::pin(world.until(hour(1), "it is left to a person", is_held)).await;
+    world.until_gives(hour(1), &job, "mail_unreadable").await;
     Box::pin(world.pass(hour(1))).await;
     assert_eq!(world.sandbox.counters().merges, 0);
     let now = world.clock.now();

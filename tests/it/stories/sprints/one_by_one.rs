@@ -186,8 +186,7 @@ async fn the_next_sprint_starts_by_itself_until_a_person_aborts_one() {
     let next = sprint(&world).await;
     assert_eq!((next.by.as_str(), next.members.len()), ("sprint 50", 3));
     assert_eq!(world.deaths(), 1);
-    let has_begun = async |world: &World| world.sandbox.counters().creates == 6;
-    Box::pin(world.until(hour(1), "its members begin", has_begun)).await;
+    world.until_count(hour(1), |it| it.creates == 6).await;
     let aborted = world.backend.abort_sprint(&next.repo, None, "ann").await;
     aborted.expect("an abort");
     Box::pin(world.pass(hour(2))).await;

@@ -6,11 +6,10 @@ use domain::policy::{MergePolicy, PlanApproval, Source};
 use engine::backend::IndexEntry;
 use engine::keys;
 use sandbox::github::{CheckSetup, CiSetup, Outcome, RequiredCheck};
-use sandbox::story::Step;
 use sandbox::{Fault, FaultKind, Lags, Scenario, Service};
 use tests::world::{
-    MINUTE, Moment, REPO, SECOND, World, asking, ci, green_checks, hour, on_green, progress,
-    scenario, story, with_ci,
+    MINUTE, Moment, REPO, SECOND, World, asking, ci, complete, green_checks, hour, on_green,
+    open_draft, progress, scenario, story, with_ci, without_change,
 };
 
 const CUTS: [FaultKind; 2] = [FaultKind::CutAfterEffect, FaultKind::CutBefore];
@@ -90,10 +89,7 @@ async fn a_twin_that_a_lagging_list_allowed_is_put_away() {
             vec![
                 progress(SECOND, "Working"),
                 progress(MINUTE * 90, "Working"),
-                Step::Complete {
-                    after: SECOND,
-                    no_change: true,
-                },
+                without_change(SECOND),
             ],
         );
         let played = Scenario {
@@ -167,10 +163,7 @@ async fn an_archive_of_a_twin_whose_answer_is_lost_is_settled() {
         vec![
             progress(SECOND, "Working"),
             progress(MINUTE * 90, "Working"),
-            Step::Complete {
-                after: SECOND,
-                no_change: true,
-            },
+            without_change(SECOND),
         ],
     );
     let played = Scenario {
@@ -384,18 +377,7 @@ async fn a_deleted_branch_and_an_archived_session_survive_lost_answers() {
 #[tokio::test]
 async fn a_draft_marked_ready_and_a_branch_brought_up_to_date_survive_lost_answers() {
     for kind in CUTS {
-        let steps = vec![
-            progress(SECOND, "Working"),
-            Step::OpenPull {
-                after: SECOND,
-                files: Vec::new(),
-                draft: true,
-            },
-            Step::Complete {
-                after: SECOND,
-                no_change: false,
-            },
-        ];
+        let steps = vec![progress(SECOND, "Working"), open_draft(), complete(SECOND)];
         let strict = CiSetup {
             checks: green_checks(),
             required: vec![RequiredCheck::any("build")],

@@ -39,8 +39,10 @@ mod why;
 
 use domain::ids::JobId;
 use domain::policy::{PlanApproval, Policy, Source};
-use sandbox::story::{Step, Story};
-use tests::world::{MINUTE, REPO, SECOND, Setup, World, on_green, scenario, silent, source, story};
+use sandbox::story::Story;
+use tests::world::{
+    MINUTE, REPO, SECOND, Setup, World, asks, on_green, scenario, silent, source, story,
+};
 
 async fn merged_story(webhooks: bool) {
     let world = World::with(Setup {
@@ -105,10 +107,7 @@ async fn by_default_people_merge() {
 
 #[tokio::test]
 async fn a_question_wakes_the_agent_once_and_its_answer_goes_on() {
-    let ask = Step::Ask {
-        after: SECOND * 3,
-        text: "Which database?".to_owned(),
-    };
+    let ask = asks(SECOND * 3, "Which database?");
     let mut steps = vec![ask];
     steps.extend(Story::default().steps.into_iter().skip(1));
     let world = World::on_green(scenario(vec![story("ask me", steps)])).await;

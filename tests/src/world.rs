@@ -57,8 +57,9 @@ pub use look::usual;
 pub use mail::Postman;
 use reaper::Reaper;
 pub use scenes::{
-    MINUTE, SECOND, asking, asking_often, ci, from_work, green_checks, hour, on_green, open_pull,
-    progress, scenario, silent, source, source_of, stalling, story, with_ci, work,
+    MINUTE, SECOND, asking, asking_often, asks, ci, complete, from_work, green_checks, hour,
+    on_green, open_draft, open_pull, progress, scenario, silent, source, source_of, stalling,
+    story, with_ci, without_change, work,
 };
 pub use vault::Vault;
 use wiring::adapters;

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use domain::ids::JobId;
 use domain::policy::PlanApproval;
 use sandbox::github::{CheckSetup, Outcome};
-use sandbox::story::Step;
 use sandbox::{Counters, Fault, FaultKind, Service};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tests::world::{
-    MINUTE, SECOND, Setup, World, asking, ci, from_work, hour, on_green, scenario, story, with_ci,
+    MINUTE, SECOND, Setup, World, asking, asks, ci, from_work, hour, on_green, scenario, story,
+    with_ci,
 };
 
 /// A world on disk and the folder that its databases and backups are in.
@@ -242,10 +242,7 @@ async fn a_job_that_was_handed_over_after_the_backup_is_left_alone() {
 
 #[tokio::test]
 async fn the_same_words_to_a_later_question_are_said_again() {
-    let ask = |text: &str| Step::Ask {
-        after: SECOND * 3,
-        text: text.to_owned(),
-    };
+    let ask = |text: &str| asks(SECOND * 3, text);
     let mut stage = Stage::start(Setup {
         scenario: scenario(vec![story(
             "ask twice",

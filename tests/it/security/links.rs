@@ -7,8 +7,8 @@ use sandbox::story::Step;
 use sandbox::{ForeignPull, Scenario};
 use serde_json::json;
 use tests::world::{
-    MINUTE, REPO, SECOND, Setup, World, ci, differences, green_checks, hour, on_green, open_pull,
-    progress, scenario, source_of, story,
+    MINUTE, REPO, SECOND, Setup, World, ci, complete, differences, green_checks, hour, on_green,
+    open_pull, progress, scenario, source_of, story,
 };
 
 /// Another repository of ours, whose jobs are merged on green too.
@@ -19,10 +19,7 @@ fn slow() -> Vec<Step> {
         progress(MINUTE, "Working"),
         open_pull(),
         progress(MINUTE * 5, "Working"),
-        Step::Complete {
-            after: SECOND * 2,
-            no_change: false,
-        },
+        complete(SECOND * 2),
     ]
 }
 

@@ -7,9 +7,8 @@ use domain::outgoing_text;
 use domain::policy::{Answers, PlanApproval, Source};
 use engine::keys;
 use sandbox::agent::AgentSetup;
-use sandbox::story::Step;
 use tests::world::{
-    AGENT, MINUTE, SECOND, Setup, World, from_work, hour, on_green, scenario, story,
+    AGENT, MINUTE, SECOND, Setup, World, asks, from_work, hour, on_green, scenario, story,
 };
 
 use super::falling_silent;
@@ -37,10 +36,7 @@ async fn answering(statuses: &[u16], chain: &[&str]) -> World {
 }
 
 fn setup(questions: u32, chain: &[&str]) -> Setup {
-    let ask = |n: u32| Step::Ask {
-        after: SECOND * 3,
-        text: format!("Question {n}"),
-    };
+    let ask = |n: u32| asks(SECOND * 3, &format!("Question {n}"));
     let steps = (1..=questions).map(ask).collect();
     let mut source = on_green();
     source.policy.plan_approval = PlanApproval::Auto;

@@ -5,10 +5,10 @@ use sandbox::github::{
     Access, CheckSetup, CheckState, CiSetup, Conclusion, Outcome, Permissions, RepoSetup,
     RequiredCheck, Resource, TokenSetup,
 };
-use sandbox::story::Step;
 use sandbox::{Author, Fault, FaultKind, Lags, Scenario, Service};
 use tests::world::{
-    MINUTE, REPO, SECOND, World, ci, green_checks, hour, progress, scenario, story, with_ci,
+    MINUTE, REPO, SECOND, World, ci, complete, green_checks, hour, open_draft, progress, scenario,
+    story, with_ci,
 };
 
 async fn world_of(scenario: Scenario) -> (World, JobId) {
@@ -289,13 +289,7 @@ async fn red_checks_go_back_so_often_and_then_to_somebody_else() {
 #[tokio::test]
 async fn a_red_head_is_told_about_once_however_often_it_is_read() {
     let quiet = sandbox::story::Story {
-        on_message: vec![
-            progress(SECOND, "Reading"),
-            Step::Complete {
-                after: SECOND,
-                no_change: false,
-            },
-        ],
+        on_message: vec![progress(SECOND, "Reading"), complete(SECOND)],
         ..story("Add", tests::world::work())
     };
     let red = Scenario {
@@ -333,18 +327,7 @@ async fn a_conflict_goes_to_the_session() {
 
 #[tokio::test]
 async fn a_draft_whose_session_rests_is_marked_ready() {
-    let steps = vec![
-        progress(SECOND, "Working"),
-        Step::OpenPull {
-            after: SECOND,
-            files: Vec::new(),
-            draft: true,
-        },
-        Step::Complete {
-            after: SECOND,
-            no_change: false,
-        },
-    ];
+    let steps = vec![progress(SECOND, "Working"), open_draft(), complete(SECOND)];
     let (world, job) = world_of(scenario(vec![story("Add", steps)])).await;
     merges(&world, &job).await;
     assert_eq!(world.sandbox.counters().ready_for_review, 1);

@@ -31,6 +31,7 @@ use sandbox::story::Step;
 use sandbox::{Fault, FaultKind, Service};
 use tests::world::{
     MINUTE, Moment, REPO, SECOND, Setup, World, ci, hour, scenario, source, story, with_ci,
+    without_change,
 };
 
 const LABEL: &str = "gaffer";
@@ -496,10 +497,7 @@ async fn a_second_session_reviews_and_its_answer_is_read_strictly() {
             after: SECOND,
             text: text.to_owned(),
         };
-        let ends = Step::Complete {
-            after: SECOND,
-            no_change: true,
-        };
+        let ends = without_change(SECOND);
         story("You review a change", vec![says, ends])
     };
     let passes = "```json\n{\"verdict\": \"pass\", \"summary\": \"good\"}\n```";

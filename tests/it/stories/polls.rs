@@ -1,23 +1,16 @@
 //! Polls that find nothing new: no events, no bytes to the agent, no writes to jobs.
 
 use domain::policy::{MergePolicy, Source};
-use sandbox::story::Step;
 use sandbox::{ForeignSession, Service};
 use tests::world::{
-    MINUTE, SECOND, World, from_work, on_green, progress, scenario, stalling, story,
+    MINUTE, SECOND, World, from_work, on_green, progress, scenario, stalling, story, without_change,
 };
 
 #[tokio::test]
 async fn fifty_polls_of_a_finished_job_are_one_event() {
     let done = story(
         "nothing",
-        vec![
-            progress(SECOND, "Looking"),
-            Step::Complete {
-                after: SECOND,
-                no_change: true,
-            },
-        ],
+        vec![progress(SECOND, "Looking"), without_change(SECOND)],
     );
     let world = World::on_green(scenario(vec![done])).await;
     let job = world.submit("nothing").await;

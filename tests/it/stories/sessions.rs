@@ -6,8 +6,8 @@ use sandbox::story::Step;
 use sandbox::{Lags, Scenario, Service};
 use serde_json::json;
 use tests::world::{
-    MINUTE, SECOND, Setup, World, asking, from_work, hour, on_green, open_pull, progress, scenario,
-    source, story, work,
+    MINUTE, SECOND, Setup, World, asking, asks, from_work, hour, on_green, open_pull, progress,
+    scenario, source, story, work,
 };
 
 fn people_merge() -> domain::policy::Source {
@@ -114,10 +114,7 @@ async fn words_that_come_very_late_join_the_open_question() {
 
 #[tokio::test]
 async fn a_question_hidden_behind_flapping_is_one_question_and_a_new_one_another() {
-    let ask = |text: &str| Step::Ask {
-        after: SECOND * 3,
-        text: text.to_owned(),
-    };
+    let ask = |text: &str| asks(SECOND * 3, text);
     let flap = |state: &str| Step::State {
         after: SECOND * 30,
         state: state.to_owned(),

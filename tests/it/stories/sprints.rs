@@ -24,7 +24,7 @@ use jiff::SignedDuration;
 use sandbox::github::{CheckSetup, RepoSetup};
 use sandbox::story::{Step, Story, Writing};
 use sandbox::{Scenario, Service};
-use tests::world::{REPO, Setup, World, ci, green_checks, hour, on_green};
+use tests::world::{REPO, Setup, World, ci, complete, green_checks, hour, on_green};
 
 use super::pipeline::git;
 
@@ -69,10 +69,6 @@ fn write(after: i64, files: &[(&str, String)]) -> Step {
 
 /// What a persona makes, and what it makes of a message about a conflict.
 fn member(id: &str, place: i64, first: &[(&str, String)], again: &[(&str, String)]) -> Story {
-    let complete = || Step::Complete {
-        after: SECOND,
-        no_change: false,
-    };
     let open = Step::OpenPull {
         after: SECOND,
         files: Vec::new(),
@@ -80,10 +76,10 @@ fn member(id: &str, place: i64, first: &[(&str, String)], again: &[(&str, String
     };
     Story {
         matches: format!("You are the persona `{id}`"),
-        steps: vec![write(5 * place, first), open, complete()],
+        steps: vec![write(5 * place, first), open, complete(SECOND)],
         on_message: match again.is_empty() {
             true => Vec::new(),
-            false => vec![write(5, again), complete()],
+            false => vec![write(5, again), complete(SECOND)],
         },
         ..Story::default()
     }

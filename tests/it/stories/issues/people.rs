@@ -9,7 +9,7 @@ use engine::work::Work;
 use jiff::SignedDuration;
 use sandbox::agent::AgentSetup;
 use sandbox::story::Story;
-use tests::world::{AGENT, from_work, progress};
+use tests::world::{AGENT, asks, from_work, progress};
 
 use super::*;
 
@@ -265,10 +265,7 @@ async fn a_question_blocks_a_delivery_until_it_is_answered() {
         after: SECOND,
         steps: vec!["Add a test".to_owned()],
     };
-    let ask = Step::Ask {
-        after: SECOND * 3,
-        text: "Which database?".to_owned(),
-    };
+    let ask = asks(SECOND * 3, "Which database?");
     let asking = story("You plan and implement", from_work(vec![plan, ask]));
     let world = World::of(
         scenario(vec![asking]),

@@ -581,10 +581,7 @@ async fn an_endpoint_before_the_merge_touches_neither_pull_request_nor_session()
 
 #[tokio::test]
 async fn a_session_that_changes_nothing_fails_its_phase() {
-    let ends = Step::Complete {
-        after: SECOND,
-        no_change: true,
-    };
+    let ends = without_change(SECOND);
     let source = taking(|rules| {
         rules.checkpoints = Checkpoints::none();
         rules.review_by = Some(ReviewBy::Nobody);

@@ -8,6 +8,7 @@ use engine::readings::TranscriptPage;
 use engine::retention;
 use engine::work::Work;
 use tests::records::{Kind, kind_of};
+use tests::world::complete;
 
 use super::*;
 
@@ -133,10 +134,7 @@ async fn the_transcripts_of_a_failed_run_and_of_a_good_one_hold_no_secret() {
         reason: format!("no disk for {SECRET}"),
     };
     let mut good = saying(&format!("I found {SECRET}."), tests::world::open_pull());
-    good.push(Step::Complete {
-        after: SECOND * 2,
-        no_change: false,
-    });
+    good.push(complete(SECOND * 2));
     let stories = vec![
         story("Break it", saying(&format!("Trying {SECRET}."), failing)),
         story("Mend it", good),
@@ -273,10 +271,7 @@ async fn last_run(world: &World, number: u64) -> Run {
 }
 
 async fn looking_around(works_for: jiff::SignedDuration) -> World {
-    let last = Step::Complete {
-        after: works_for,
-        no_change: true,
-    };
+    let last = without_change(works_for);
     let looking = story("Look around", saying("I look around.", last));
     World::of(scenario(vec![looking]), taking(|_| {})).await
 }

@@ -8,7 +8,9 @@ use sandbox::github::{CheckSetup, Outcome};
 use sandbox::story::{Step, Story, Writing};
 use scaffold::roles;
 use scaffold::tree::Tree;
-use tests::world::{MINUTE, REPO, SECOND, World, green_checks, hour, story};
+use tests::world::{
+    MINUTE, REPO, SECOND, World, complete, green_checks, hour, open_pull, story, without_change,
+};
 
 use super::trials::REAL;
 use super::{
@@ -28,16 +30,8 @@ pub(super) fn writing(matches: &str, files: &[(&str, &str)]) -> Story {
         moves: Vec::new(),
         removals: Vec::new(),
     };
-    let open = Step::OpenPull {
-        after: SECOND,
-        files: Vec::new(),
-        draft: false,
-    };
-    let complete = Step::Complete {
-        after: SECOND,
-        no_change: false,
-    };
-    story(matches, vec![Step::Write(writing), open, complete])
+    let steps = vec![Step::Write(writing), open_pull(), complete(SECOND)];
+    story(matches, steps)
 }
 
 #[tokio::test]
@@ -102,10 +96,7 @@ async fn what_a_person_repairs_after_its_step_went_on_is_merged_all_the_same() {
     let (path, text) = REAL[0];
     let odd = format!("{text}unknown: true\n");
     let repairs_nothing = Story {
-        on_message: vec![Step::Complete {
-            after: SECOND,
-            no_change: false,
-        }],
+        on_message: vec![complete(SECOND)],
         ..writing("role: qa", &[(path, odd.as_str())])
     };
     let world = world_of(source, vec![repairs_nothing, Story::layer()]).await;
@@ -198,10 +189,7 @@ async fn a_run_that_is_called_off_takes_its_jobs_with_it() {
 #[tokio::test]
 async fn an_agent_that_is_late_is_called_off() {
     let source = piped(rules(Exchange::Auto, Implement::Human));
-    let works_on = Step::Complete {
-        after: hour(2),
-        no_change: true,
-    };
+    let works_on = without_change(hour(2));
     let slow = story("role: qa", vec![works_on]);
     let world = world_of(source, vec![slow, Story::layer()]).await;
     let begun = begin(&world, EntryPoint::Observers).await;

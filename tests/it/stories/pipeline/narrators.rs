@@ -5,8 +5,8 @@ use domain::layer::Layer;
 use domain::pipeline::{EntryPoint, Exchange, Implement, PipelineAsk};
 use engine::pipelines::PipelineOrder;
 use jiff::Timestamp;
-use sandbox::story::{Step, Story};
-use tests::world::{MINUTE, REPO, SECOND, World, hour, story};
+use sandbox::story::Story;
+use tests::world::{MINUTE, REPO, SECOND, World, hour, story, without_change};
 
 use super::{begin, piped, push, rules, steps, until_over, world_of};
 
@@ -65,10 +65,7 @@ fn completed_at(world: &World) -> Timestamp {
 #[tokio::test]
 async fn an_agent_without_a_pull_request_says_when_it_ends() {
     let source = piped(rules(Exchange::Auto, Implement::Human));
-    let done = Step::Complete {
-        after: SECOND,
-        no_change: true,
-    };
+    let done = without_change(SECOND);
     let silent = story("layer: narrator", vec![done]);
     let world = world_of(source, vec![silent, Story::layer()]).await;
     let begun = begin(&world, EntryPoint::Narrator).await;

@@ -10,7 +10,7 @@ use domain::schedule::Schedule;
 use engine::pipelines::PipelineOrder;
 use sandbox::story::{Step, Story, Writing};
 use scaffold::layout::Layout;
-use tests::world::{REPO, SECOND, World, hour, story};
+use tests::world::{REPO, SECOND, World, complete, hour, open_pull, story, without_change};
 
 use super::{
     begin, findings, members, piped, push_from, requirements, rules, steps, tree, until_over,
@@ -87,16 +87,8 @@ fn plays(matches: &str, writing: Writing) -> Story {
         after: SECOND,
         steps: vec!["Do what the section Output says".to_owned()],
     };
-    let open = Step::OpenPull {
-        after: SECOND,
-        files: Vec::new(),
-        draft: false,
-    };
-    let complete = Step::Complete {
-        after: SECOND,
-        no_change: false,
-    };
-    story(matches, vec![plan, Step::Write(writing), open, complete])
+    let steps = vec![plan, Step::Write(writing), open_pull(), complete(SECOND)];
+    story(matches, steps)
 }
 
 /// One session for each layer: each is known by what only its prompt holds.
@@ -104,10 +96,7 @@ fn stories() -> Vec<Story> {
     let files = older();
     let summary = files[CHANGES].replace("2026-02-17", "2026-03-01");
     let summary = summary.replace("ch0001", "ch0002");
-    let nothing = Step::Complete {
-        after: SECOND,
-        no_change: true,
-    };
+    let nothing = without_change(SECOND);
     let planned = files[PLANNED].replace("deep_analysis: true", "deep_analysis: false");
     vec![
         plays(

@@ -12,10 +12,10 @@ use domain::policy::{MergePolicy, Source, Timing};
 use jiff::Timestamp;
 use sandbox::Service;
 use sandbox::github::PullState;
-use sandbox::story::{Step, Story};
+use sandbox::story::Story;
 use scaffold::doctor;
 use scaffold::tree::{Entry, Tree};
-use tests::world::{REPO, SECOND, World, hour};
+use tests::world::{REPO, SECOND, World, complete, hour};
 
 use super::cleaning::has_files;
 use super::gates::writing;
@@ -49,10 +49,7 @@ fn stories() -> Vec<Story> {
     let sure = text.replace("confidence: low", "confidence: high");
     let sure = sure.replace("\"qa\"", "\"cov\"");
     let edits = Story {
-        on_message: vec![Step::Complete {
-            after: SECOND,
-            no_change: false,
-        }],
+        on_message: vec![complete(SECOND)],
         ..writing("role: qa", &[("src/lib.rs", "broken")])
     };
     let is_sure = writing("role: cov", &[(path, sure.as_str())]);

@@ -5,7 +5,7 @@ use domain::pull::MergeStyle;
 use domain::sprint::{FOREIGN_COMMIT, SprintState};
 use engine::work::Work;
 use sandbox::{Fault, FaultKind};
-use tests::world::MINUTE;
+use tests::world::{MINUTE, asks};
 
 use super::super::pipeline::push;
 use super::deaths::done;
@@ -202,15 +202,12 @@ async fn of_22_members_three_work_at_once_and_those_beyond_the_quota_are_not_wai
 /// A session that works or asks at the end of its sprint would keep its slot, and no later sprint could begin.
 #[tokio::test]
 async fn at_the_end_a_session_that_works_or_asks_is_put_away_and_one_that_is_done_is_not() {
-    let mut asks = member("visionary", 1, &[], &[]);
-    asks.steps = vec![Step::Ask {
-        after: SECOND,
-        text: "How far?".to_owned(),
-    }];
+    let mut curious = member("visionary", 1, &[], &[]);
+    curious.steps = vec![asks(SECOND, "How far?")];
     let stories = vec![
         member("curator", 1, &first_line("first"), &[]),
         slow("refactor", 400, &readme("A better shop.\n")),
-        asks,
+        curious,
     ];
     let world = world_of(true, stories).await;
     begin(&world).await;

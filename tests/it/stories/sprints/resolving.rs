@@ -3,7 +3,7 @@
 use domain::advice::Advice;
 use sandbox::github::Outcome;
 use sandbox::{Fault, FaultKind};
-use tests::world::MINUTE;
+use tests::world::{MINUTE, without_change};
 
 use super::mail::{inbox, outbox, send, send_from, silent};
 use super::*;
@@ -18,10 +18,7 @@ pub(super) fn session(matches: &str, files: &[(&str, String)]) -> Story {
 
 /// A session that ends without a change.
 pub(super) fn nothing(matches: &str) -> Story {
-    let end = || Step::Complete {
-        after: SECOND,
-        no_change: true,
-    };
+    let end = || without_change(SECOND);
     Story {
         matches: matches.to_owned(),
         steps: vec![end()],

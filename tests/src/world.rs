@@ -385,6 +385,12 @@ impl World {
         self.backend.commit(unit).await.expect("a switch");
     }
 
+    /// Lets everything go on, as the order to resume does.
+    pub async fn resume(&self) {
+        self.pause(false).await;
+        self.backend.go_on(None).await.expect("a queue");
+    }
+
     /// One more dispatcher on the same store and queue.
     pub fn another_dispatcher(&self) -> Dispatcher {
         Dispatcher::new(

@@ -135,8 +135,7 @@ async fn a_create_that_was_held_is_made_at_once_when_work_resumes() {
         world.backend.waits_for(&found).await.expect("an answer")
     };
     assert!(waits().await.is_held(), "no session is being created");
-    world.pause(false).await;
-    world.backend.go_on(None).await.expect("a queue");
+    world.resume().await;
     world.pass(SECOND * 2).await;
     assert_eq!(world.sandbox.counters().creates, 1);
     assert_eq!(waits().await.who.word(), "jules");

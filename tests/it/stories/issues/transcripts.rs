@@ -99,11 +99,7 @@ fn saying(text: &str, last: Step) -> Vec<Step> {
 
 #[tokio::test]
 async fn an_export_has_the_own_events_of_a_delivery_and_its_transcripts() {
-    let world = world_with(taking(|_| {}), false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "plan/pending").await;
-    order(&world, number, Act::Start).await;
-    until(&world, number, "plan/succeeded").await;
+    let (world, number) = planned().await;
     order(&world, number, Act::APPROVE).await;
     until(&world, number, "close/succeeded").await;
     world.pass(MINUTE * 5).await;

@@ -171,8 +171,7 @@ async fn begun_with(fault: Fault) -> World {
     world.pause(true).await;
     begin(&world).await;
     world.sandbox.faults().add(fault);
-    world.pause(false).await;
-    world.backend.go_on(None).await.expect("a queue");
+    world.resume().await;
     world
 }
 

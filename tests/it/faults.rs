@@ -6,6 +6,7 @@ use domain::policy::{MergePolicy, PlanApproval, Source};
 use engine::backend::IndexEntry;
 use engine::keys;
 use sandbox::github::{CheckSetup, CiSetup, Outcome, RequiredCheck};
+use sandbox::story::Story;
 use sandbox::{Fault, FaultKind, Lags, Scenario, Service};
 use tests::world::{
     MINUTE, Moment, REPO, SECOND, World, asking, ci, complete, green_checks, hour, on_green,
@@ -19,6 +20,12 @@ fn cut(world: &World, kind: &FaultKind, (service, method, path): (Service, &str,
         .sandbox
         .faults()
         .add(Fault::new(service, path, kind.clone()).on(method).next(1));
+}
+
+/// The next create makes its session, and its answer is lost.
+fn create_goes_unheard(world: &World) {
+    let create = (Service::Jules, "POST", "/sessions");
+    cut(world, &FaultKind::CutAfterEffect, create);
 }
 
 async fn merged(world: &World, job: &JobId) {
@@ -70,8 +77,8 @@ async fn one_reading_that_lags_is_no_proof_that_nothing_happened() {
         ..scenario(vec![asking("ask me", "Which database?")])
     };
     let world = World::on_green(played).await;
+    create_goes_unheard(&world);
     let lost = &FaultKind::CutAfterEffect;
-    cut(&world, lost, (Service::Jules, "POST", "/sessions"));
     let job = world.submit("ask me").await;
     world.until_is(MINUTE * 20, &job, "asking").await;
     cut(&world, lost, (Service::Jules, "POST", ":sendMessage"));
@@ -81,34 +88,28 @@ async fn one_reading_that_lags_is_no_proof_that_nothing_happened() {
     assert_eq!((it.creates, it.messages), (1, 1));
 }
 
+/// A session that works for an hour and a half and changes nothing.
+fn slow() -> Story {
+    let works = [SECOND, MINUTE * 90].map(|after| progress(after, "Working"));
+    story("slow", [&works[..], &[without_change(SECOND)]].concat())
+}
+
+/// A world whose list shows sessions only after twenty minutes.
+async fn hiding(stories: Vec<Story>) -> World {
+    let mut played = scenario(stories);
+    played.lags.list = MINUTE * 20;
+    World::on_green(played).await
+}
+
 #[tokio::test]
 async fn a_twin_that_a_lagging_list_allowed_is_put_away() {
     for others in [0, 2] {
-        let slow = story(
-            "slow",
-            vec![
-                progress(SECOND, "Working"),
-                progress(MINUTE * 90, "Working"),
-                without_change(SECOND),
-            ],
-        );
-        let played = Scenario {
-            lags: Lags {
-                list: MINUTE * 20,
-                ..Lags::default()
-            },
-            ..scenario(vec![slow])
-        };
-        let world = World::on_green(played).await;
+        let world = hiding(vec![slow()]).await;
         for _ in 0..others {
             world.submit("slow").await;
         }
         world.until_count(MINUTE, |it| it.creates == others).await;
-        cut(
-            &world,
-            &FaultKind::CutAfterEffect,
-            (Service::Jules, "POST", "/sessions"),
-        );
+        create_goes_unheard(&world);
         let job = world.submit("slow").await;
         world.pass(MINUTE * 80).await;
         assert_eq!(
@@ -134,19 +135,8 @@ async fn a_twin_that_a_lagging_list_allowed_is_put_away() {
 
 #[tokio::test]
 async fn a_twin_that_turns_up_when_its_job_has_ended_is_put_away() {
-    let played = Scenario {
-        lags: Lags {
-            list: MINUTE * 20,
-            ..Lags::default()
-        },
-        ..scenario(Vec::new())
-    };
-    let world = World::on_green(played).await;
-    cut(
-        &world,
-        &FaultKind::CutAfterEffect,
-        (Service::Jules, "POST", "/sessions"),
-    );
+    let world = hiding(Vec::new()).await;
+    create_goes_unheard(&world);
     let job = world.submit("whatever").await;
     world.until_is(MINUTE * 19, &job, "merged").await;
     world.pass(MINUTE * 30).await;
@@ -158,27 +148,8 @@ async fn a_twin_that_turns_up_when_its_job_has_ended_is_put_away() {
 
 #[tokio::test]
 async fn an_archive_of_a_twin_whose_answer_is_lost_is_settled() {
-    let slow = story(
-        "slow",
-        vec![
-            progress(SECOND, "Working"),
-            progress(MINUTE * 90, "Working"),
-            without_change(SECOND),
-        ],
-    );
-    let played = Scenario {
-        lags: Lags {
-            list: MINUTE * 20,
-            ..Lags::default()
-        },
-        ..scenario(vec![slow])
-    };
-    let world = World::on_green(played).await;
-    cut(
-        &world,
-        &FaultKind::CutAfterEffect,
-        (Service::Jules, "POST", "/sessions"),
-    );
+    let world = hiding(vec![slow()]).await;
+    create_goes_unheard(&world);
     cut(
         &world,
         &FaultKind::CutAfterEffect,
@@ -479,13 +450,7 @@ async fn a_wake_whose_answer_is_lost_comes_again_under_its_id() {
         cut(&world, &kind, (Service::Agent, "POST", ""));
         let job = world.submit("Add a test").await;
         merged(&world, &job).await;
-        let ids: Vec<_> = world
-            .sandbox
-            .agents()
-            .received(tests::world::AGENT)
-            .into_iter()
-            .map(|wake| wake.webhook_id)
-            .collect();
+        let ids = world.wake_ids();
         assert!(
             !ids.is_empty() && ids.iter().all(|id| *id == ids[0]),
             "{kind:?}: {ids:?}"

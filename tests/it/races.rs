@@ -225,11 +225,7 @@ async fn webhooks_that_are_doubled_reordered_late_or_lost_change_nothing() {
 
 /// Posts a body to the webhook endpoint like GitHub, under a new id each time.
 async fn post(world: &World, body: &str, id: usize) -> u16 {
-    let client = reqwest::Client::builder()
-        .no_proxy()
-        .build()
-        .expect("a client");
-    let request = client
+    let request = tests::world::plain_client()
         .post(world.webhook_url())
         .header("content-type", "application/json")
         .header("x-github-event", "pull_request")

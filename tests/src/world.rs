@@ -54,7 +54,7 @@ pub use functions::batch_event;
 pub use ground::{Ground, Ripening, Whole};
 pub use ledger::Ledger;
 pub use look::usual;
-pub use mail::Postman;
+pub use mail::{Postman, plain_client};
 use reaper::Reaper;
 pub use scenes::{
     MINUTE, SECOND, asking, asking_often, asks, ci, complete, from_work, green_checks, hour,

@@ -27,6 +27,14 @@ fn never() -> CiSetup {
     ci(vec![CheckSetup::new("build", Outcome::Never)])
 }
 
+/// A check of the first pull request ends like this.
+fn check_ends(world: &World, name: &str, conclusion: Conclusion) {
+    let (head, now) = (world.pull(1).head_sha, world.clock.now());
+    let ended = CheckState::Completed(conclusion);
+    let github = world.sandbox.github();
+    github.set_check(now, REPO, (&head, name), ended);
+}
+
 /// Waits, gives this cause in words, announces it once, and never merges.
 async fn never_starts(scenario: Scenario, words: &str) -> World {
     let (world, job) = world_of(scenario).await;
@@ -109,23 +117,10 @@ async fn checks_that_start_after_all_are_waited_for_and_merged() {
 async fn a_check_that_wants_an_action() {
     let (world, job) = world_of(with_ci(never())).await;
     world.until_is(MINUTE * 5, &job, "in-review").await;
-    let head = world.pull(1).head_sha;
-    let now = world.clock.now();
-    world.sandbox.github().set_check(
-        now,
-        REPO,
-        (&head, "build"),
-        CheckState::Completed(Conclusion::ActionRequired),
-    );
+    check_ends(&world, "build", Conclusion::ActionRequired);
     world.pass(hour(1)).await;
     world.must_give(&job, "action_required").await;
-    let now = world.clock.now();
-    world.sandbox.github().set_check(
-        now,
-        REPO,
-        (&head, "build"),
-        CheckState::Completed(Conclusion::Success),
-    );
+    check_ends(&world, "build", Conclusion::Success);
     merges(&world, &job).await;
 }
 
@@ -216,13 +211,7 @@ async fn a_required_check_that_is_missing() {
     world.pass(MINUTE * 30).await;
     world.must_give(&job, "required_missing").await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
-    let (head, now) = (world.pull(1).head_sha, world.clock.now());
-    world.sandbox.github().set_check(
-        now,
-        REPO,
-        (&head, "deploy"),
-        CheckState::Completed(Conclusion::Success),
-    );
+    check_ends(&world, "deploy", Conclusion::Success);
     merges(&world, &job).await;
 }
 

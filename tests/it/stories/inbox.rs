@@ -257,8 +257,7 @@ async fn an_agent_without_an_address_has_an_inbox_and_a_removed_one_leaves_nothi
 #[tokio::test]
 async fn what_waits_for_an_earlier_one_is_held_as_long_as_it_has_to() {
     let (world, job) = silent_twice().await;
-    let cancelled = world.backend.cancel_job(&world.named(&job), "ann").await;
-    cancelled.expect("it is cancelled");
+    world.cancel(&job).await;
     // The first one is tried for days, and given back each time.
     let agent = world.agent();
     let mut first = None;

@@ -145,9 +145,7 @@ async fn cost_of_waiting(waiting: usize) -> (usize, u64) {
     world.pass(MINUTE * 30).await;
     let written = world.ledger.written().len() - before;
     let calls = world.sandbox.counters().jules_calls - calls;
-    let by = "a person";
-    let cancelled = world.backend.cancel_job(&world.named(&first), by).await;
-    cancelled.expect("cancelled");
+    world.cancel(&first).await;
     world
         .until(SECOND * 5, "the next one starts", async |world| {
             world.state(&next).await != "queued"
@@ -245,11 +243,7 @@ async fn a_job_that_is_refused_for_a_day_starts_when_there_is_room() {
     world.until_count(MINUTE * 10, |it| it.merges == 1).await;
     world.pass(hour(23)).await;
     assert_eq!(world.sandbox.counters().creates, 1);
-    assert!(
-        world.gives(&jobs[1], "refused_for_now").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&jobs[1], "refused_for_now").await;
     world.pass(hour(3)).await;
     assert!(world.all_merged(&jobs).await, "{}", world.story().await);
     assert_eq!(

@@ -445,12 +445,7 @@ async fn a_job_that_is_called_off_is_put_away_and_left_alone() {
     let world = World::on_green(Scenario::default()).await;
     let job = world.submit("Add a test").await;
     world.until_count(MINUTE, |it| it.creates == 1).await;
-    let job_named = world.named(&job);
-    world
-        .backend
-        .cancel_job(&job_named, "a person")
-        .await
-        .expect("a cancellation");
+    world.cancel(&job).await;
     world.pass(hour(1)).await;
     assert_eq!(world.state(&job).await, "cancelled");
     let counters = world.sandbox.counters();

@@ -245,8 +245,7 @@ async fn an_agent_that_was_away_gets_everything_in_order_and_acknowledges_it_onc
         })
         .await;
     for job in &jobs {
-        let cancelled = world.backend.cancel_job(&world.named(job), "ann").await;
-        cancelled.expect("it is cancelled");
+        world.cancel(job).await;
     }
     world.sandbox.agents().set(receiver(&[]));
     world.pass(hour(30)).await;

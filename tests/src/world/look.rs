@@ -11,6 +11,7 @@ use sandbox::github::PullView;
 use sandbox::jules::SessionView;
 use sandbox::{Logged, Service};
 
+use super::mail::plain_client;
 use super::{AGENT, REPO, World};
 
 impl World {
@@ -56,6 +57,18 @@ impl World {
     /// Sends a message that is taken.
     pub async fn answer(&self, job: &JobId, text: &str, cause: &str) {
         self.say(job, text, cause).await.expect("an answer");
+    }
+
+    /// A person calls a job off.
+    pub async fn cancel(&self, job: &JobId) {
+        let cancelled = self.backend.cancel_job(&self.named(job), "ann").await;
+        cancelled.expect("a job that is called off");
+    }
+
+    /// A person has a job tried again.
+    pub async fn retry(&self, job: &JobId) {
+        let retried = self.backend.retry_job(&self.named(job), None).await;
+        retried.expect("another attempt");
     }
 
     /// Approves the plan that waits.
@@ -234,11 +247,7 @@ impl World {
         let session = self.session(job).await.id;
         let url = format!("{}/sessions/{session}:{method}", self.sandbox.jules_base());
         let key = self.secrets.get("jules/default").expect("a key");
-        let client = reqwest::Client::builder()
-            .no_proxy()
-            .build()
-            .expect("a client");
-        let answer = client
+        let answer = plain_client()
             .post(url)
             .header("x-goog-api-key", key)
             .header("content-type", "application/json")
@@ -253,11 +262,7 @@ impl World {
     pub async fn delete_upstream(&self, session: &str) {
         let url = format!("{}/sessions/{session}", self.sandbox.jules_base());
         let key = self.secrets.get("jules/default").expect("a key");
-        let client = reqwest::Client::builder()
-            .no_proxy()
-            .build()
-            .expect("a client");
-        let answer = client
+        let answer = plain_client()
             .delete(url)
             .header("x-goog-api-key", key)
             .send()

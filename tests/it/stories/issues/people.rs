@@ -577,12 +577,7 @@ async fn what_is_open_is_found_behind_everything_that_is_over() {
     let own = world.submit("Begun by hand").await;
     for _ in 0..OVER {
         let job = world.submit("Never mind").await;
-        let named = world.named(&job);
-        world
-            .backend
-            .cancel_job(&named, "ann")
-            .await
-            .expect("a job");
+        world.cancel(&job).await;
     }
     let listed = async |needs: Option<WaitParty>| {
         let asked = DeliveryQuery {

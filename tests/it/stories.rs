@@ -61,6 +61,7 @@ async fn merged_story(webhooks: bool) {
         (1, 1, 1)
     );
     assert_eq!((counters.branch_deletes, counters.archives), (1, 1));
+    assert_eq!(counters.approve_calls, 0, "Jules goes on by itself");
     assert_eq!(world.events(&job).await, ["completed/completed"]);
     let pull = world
         .sandbox

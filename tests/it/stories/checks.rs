@@ -1,10 +1,7 @@
 //! Continuous integration that never starts, cannot be read, fails, or is late: every wait has its reason, and nothing merges unproved.
 
 use domain::ids::JobId;
-use sandbox::github::{
-    Access, CheckSetup, CheckState, CiSetup, Conclusion, Outcome, Permissions, RepoSetup,
-    RequiredCheck, Resource, TokenSetup,
-};
+use sandbox::github::{CheckSetup, CheckState, CiSetup, Conclusion, Outcome, RepoSetup};
 use sandbox::{Author, Fault, FaultKind, Lags, Scenario, Service};
 use tests::world::{
     MINUTE, REPO, SECOND, World, ci, complete, green_checks, hour, open_draft, progress, scenario,
@@ -125,35 +122,6 @@ async fn a_check_that_wants_an_action() {
 }
 
 #[tokio::test]
-async fn a_missing_permission_is_never_pending() {
-    let permissions = Permissions::all().with(Resource::Checks, Access::None);
-    let token = TokenSetup {
-        token: "ghp_narrow".to_owned(),
-        permissions,
-        ..TokenSetup::default()
-    };
-    let (world, job) = world_of(Scenario {
-        tokens: vec![token],
-        ..Scenario::default()
-    })
-    .await;
-    world.pass(hour(1)).await;
-    let why = world.why(&job).await;
-    assert!(
-        why.contains(&"forbidden".to_owned()),
-        "{}",
-        world.story().await
-    );
-    assert!(
-        !why.contains(&"checks_pending".to_owned()) && !why.contains(&"no_checks_yet".to_owned()),
-        "{why:?}"
-    );
-    let counters = world.sandbox.counters();
-    assert_eq!((counters.merge_calls, counters.messages), (0, 0));
-    world.finish().await;
-}
-
-#[tokio::test]
 async fn a_page_cut_short_is_not_green() {
     let (world, job) = world_of(Scenario::default()).await;
     world.sandbox.faults().add(Fault::new(
@@ -200,22 +168,6 @@ async fn mergeable_null_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_required_check_that_is_missing() {
-    let required = vec![RequiredCheck::any("build"), RequiredCheck::any("deploy")];
-    let (world, job) = world_of(with_ci(CiSetup {
-        checks: green_checks(),
-        required,
-        ..CiSetup::default()
-    }))
-    .await;
-    world.pass(MINUTE * 30).await;
-    world.must_give(&job, "required_missing").await;
-    assert_eq!(world.sandbox.counters().merge_calls, 0);
-    check_ends(&world, "deploy", Conclusion::Success);
-    merges(&world, &job).await;
-}
-
-#[tokio::test]
 async fn a_commit_status_that_fails_is_sent_back() {
     let mut checks = green_checks();
     checks.push(CheckSetup::status("ci/legacy", Outcome::FailsFirst(1)));
@@ -235,21 +187,6 @@ async fn neutral_and_skipped_pass_beside_a_success() {
     ];
     let (world, job) = world_of(with_ci(ci(checks))).await;
     merges(&world, &job).await;
-}
-
-#[tokio::test]
-async fn a_check_that_hangs_is_waited_for() {
-    let checks = vec![
-        CheckSetup::new("build", Outcome::Success),
-        CheckSetup::new("slow", Outcome::Hangs),
-    ];
-    let (world, job) = world_of(with_ci(ci(checks))).await;
-    world.pass(hour(3)).await;
-    world.must_give(&job, "checks_pending").await;
-    let counters = world.sandbox.counters();
-    assert_eq!((counters.merge_calls, counters.messages), (0, 0));
-    assert_eq!(world.events(&job).await, ["completed/completed"]);
-    world.finish().await;
 }
 
 #[tokio::test]
@@ -320,27 +257,6 @@ async fn a_draft_whose_session_rests_is_marked_ready() {
     let (world, job) = world_of(scenario(vec![story("Add", steps)])).await;
     merges(&world, &job).await;
     assert_eq!(world.sandbox.counters().ready_for_review, 1);
-}
-
-#[tokio::test]
-async fn a_branch_behind_a_strict_base_is_brought_up_to_date() {
-    let strict = CiSetup {
-        checks: green_checks(),
-        required: vec![RequiredCheck::any("build")],
-        strict: true,
-        on_base: false,
-        again_on_ready: false,
-    };
-    let (world, job) = world_of(with_ci(strict)).await;
-    world.until_pull(MINUTE * 5).await;
-    let now = world.clock.now();
-    world
-        .sandbox
-        .github()
-        .push(now, REPO, "main", "Something else", "somebody");
-    merges(&world, &job).await;
-    assert_eq!(world.sandbox.counters().branch_updates, 1);
-    assert_eq!(world.sandbox.counters().messages, 0);
 }
 
 #[tokio::test]

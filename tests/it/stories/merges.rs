@@ -17,12 +17,6 @@ async fn green_world() -> (World, JobId) {
     world_of(Scenario::default(), on_green()).await
 }
 
-/// The owner of the repository says so.
-fn reviewed(world: &World, verdict: &str, text: &str) {
-    let (github, now) = (world.sandbox.github(), world.clock.now());
-    github.review(now, REPO, 1, ("acme", verdict, text));
-}
-
 async fn in_review(world: &World, job: &JobId) {
     world.until_is(MINUTE * 5, job, "in-review").await;
 }
@@ -31,18 +25,6 @@ async fn merges(world: &World, job: &JobId) {
     world.until_is(MINUTE * 20, job, "merged").await;
     world.pass(MINUTE).await;
     world.finish().await;
-}
-
-#[tokio::test]
-async fn a_reviewer_who_wants_changes_is_waited_for() {
-    let (world, job) = green_world().await;
-    in_review(&world, &job).await;
-    reviewed(&world, "CHANGES_REQUESTED", "No");
-    world.pass(hour(1)).await;
-    world.must_give(&job, "changes_requested").await;
-    assert_eq!(world.sandbox.counters().merge_calls, 0);
-    reviewed(&world, "APPROVED", "Yes");
-    merges(&world, &job).await;
 }
 
 #[tokio::test]
@@ -59,7 +41,8 @@ async fn approvals_that_the_rules_demand_are_waited_for() {
     world.pass(hour(1)).await;
     world.must_give(&job, "approvals_missing").await;
     assert_eq!(world.sandbox.counters().merge_calls, 0);
-    reviewed(&world, "APPROVED", "Yes");
+    let (github, now) = (world.sandbox.github(), world.clock.now());
+    github.review(now, REPO, 1, ("acme", "APPROVED", "Yes"));
     merges(&world, &job).await;
 }
 

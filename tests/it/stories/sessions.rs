@@ -6,8 +6,8 @@ use sandbox::story::Step;
 use sandbox::{Lags, Scenario, Service};
 use serde_json::json;
 use tests::world::{
-    MINUTE, SECOND, Setup, World, asking, asks, from_work, hour, on_green, open_pull, progress,
-    scenario, source, story, work,
+    MINUTE, SECOND, Setup, World, asks, from_work, hour, on_green, open_pull, progress, scenario,
+    source, story, work,
 };
 
 fn people_merge() -> domain::policy::Source {
@@ -65,51 +65,6 @@ async fn a_list_that_lags_is_filled_up_with_single_reads() {
     world.until_merged(MINUTE * 15, &jobs).await;
     assert_eq!(world.sandbox.counters().creates, 3);
     world.finish().await;
-}
-
-async fn question_with_lag(lag: SignedDuration) -> World {
-    let mut played = scenario(vec![asking("ask me", "Which database?")]);
-    played.lags = Lags {
-        activities: lag,
-        ..Lags::default()
-    };
-    let world = World::on_green(played).await;
-    let job = world.submit("ask me").await;
-    world.until_wakes(MINUTE * 3, 1).await;
-    world.pass(MINUTE * 10).await;
-    assert_eq!(world.events(&job).await, ["question/question"]);
-    assert_eq!(world.wakes().len(), 1);
-    let why = world.backend.why(&job).await.expect("a why");
-    assert!(
-        why.because
-            .iter()
-            .any(|it| it.code == "question_open" && it.sentence.contains("Which database?")),
-        "{why:#?}"
-    );
-    world.answer(&job, "PostgreSQL", "answer").await;
-    world.until_is(MINUTE * 15, &job, "merged").await;
-    assert_eq!(
-        world.events(&job).await,
-        ["question/question", "completed/completed"]
-    );
-    world.finish().await;
-    world
-}
-
-#[tokio::test]
-async fn words_that_come_a_little_late_are_waited_for() {
-    let world = question_with_lag(SECOND * 20).await;
-    assert_eq!(world.wakes()[0]["message"], "Which database?");
-}
-
-#[tokio::test]
-async fn words_that_come_very_late_join_the_open_question() {
-    let world = question_with_lag(MINUTE * 2).await;
-    assert!(
-        world.wakes()[0]["message"].is_null(),
-        "{:#?}",
-        world.wakes()
-    );
 }
 
 #[tokio::test]
@@ -227,24 +182,6 @@ async fn a_failure_ends_the_job_with_its_reason_and_a_retry_is_a_new_session() {
 }
 
 #[tokio::test]
-async fn outputs_that_come_late_are_found_and_merged() {
-    let switches = Switches {
-        outputs_late: MINUTE * 5,
-        ..Switches::default()
-    };
-    let world = World::on_green(Scenario {
-        switches,
-        ..Scenario::default()
-    })
-    .await;
-    let job = world.submit("Add a test").await;
-    world.until_is(MINUTE * 30, &job, "merged").await;
-    assert_eq!(world.events(&job).await, ["completed/completed"]);
-    assert_eq!(world.wakes().len(), 1);
-    world.finish().await;
-}
-
-#[tokio::test]
 async fn outputs_that_vanish_are_remembered() {
     let mut steps = work();
     steps.push(Step::DropOutputs { after: SECOND * 30 });
@@ -323,37 +260,6 @@ async fn in_progress_for_ever_after_the_last_word_still_merges() {
     world.until_is(MINUTE * 15, &job, "merged").await;
     assert_eq!(world.session(&job).await.state, "IN_PROGRESS");
     assert_eq!(world.events(&job).await, ["completed/completed"]);
-    world.finish().await;
-}
-
-#[tokio::test]
-async fn in_progress_for_ever_is_announced_by_its_word_and_never_stuck() {
-    let world = World::of(hanging(), people_merge()).await;
-    let job = world.submit("hang").await;
-    world.pass(MINUTE * 4).await;
-    assert!(world.events(&job).await.is_empty());
-    world.pass(MINUTE * 4).await;
-    assert_eq!(world.events(&job).await, ["completed/completed"]);
-    world.pass(hour(2)).await;
-    assert_eq!(world.events(&job).await, ["completed/completed"]);
-    world.approve_merge(&job).await;
-    world.until_is(MINUTE * 5, &job, "merged").await;
-    world.finish().await;
-}
-
-#[tokio::test]
-async fn silence_while_queued_has_its_own_window() {
-    let mut slow = story("queue", work());
-    slow.queued_for = hour(3);
-    let world = World::on_green(scenario(vec![slow])).await;
-    let job = world.submit("queue").await;
-    world.pass(MINUTE * 59).await;
-    assert!(world.all_events().await.is_empty());
-    world.pass(MINUTE * 3).await;
-    assert_eq!(world.events(&job).await, ["stuck/stuck"]);
-    world.pass(MINUTE * 56).await;
-    assert_eq!(world.events(&job).await.len(), 1);
-    world.until_is(hour(3), &job, "merged").await;
     world.finish().await;
 }
 

@@ -188,20 +188,6 @@ async fn where_the_agent_takes_no_wakes_a_person_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_a_failure_and_is_not_followed() {
-    let redirects = AgentSetup {
-        location: Some("/agent/elsewhere".to_owned()),
-        ..receiver(&[307, 204])
-    };
-    let world = playing(Vec::new(), redirects).await;
-    completed(&world).await;
-    world.pass(MINUTE * 10).await;
-    assert_eq!(received(&world).len(), 2);
-    assert!(world.sandbox.agents().received("elsewhere").is_empty());
-    world.finish().await;
-}
-
-#[tokio::test]
 async fn an_accepted_wake_is_leased_and_comes_again_when_the_lease_lapses() {
     let world = answering(&[202]).await;
     completed(&world).await;
@@ -214,24 +200,6 @@ async fn an_accepted_wake_is_leased_and_comes_again_when_the_lease_lapses() {
     world.acknowledge(&world.wakes()[0]).await;
     world.pass(hour(24)).await;
     assert_eq!(received(&world).len(), 2);
-    world.finish().await;
-}
-
-#[tokio::test]
-async fn a_wait_that_the_receiver_asks_for_is_kept() {
-    let busy = AgentSetup {
-        retry_after_secs: Some(1_000),
-        ..receiver(&[503, 204])
-    };
-    let world = playing(Vec::new(), busy).await;
-    completed(&world).await;
-    world.pass(hour(2)).await;
-    assert_eq!(received(&world).len(), 2);
-    assert!(
-        (1_000..1_130).contains(&gaps(&world)[0]),
-        "{:?}",
-        gaps(&world)
-    );
     world.finish().await;
 }
 

@@ -5,8 +5,8 @@ use sandbox::github::{CheckSetup, Outcome};
 use sandbox::story::Step;
 use sandbox::{Fault, FaultKind, Scenario, Service};
 use tests::world::{
-    MINUTE, SECOND, Setup, World, asking, asks, ci, from_work, hour, on_green, progress, scenario,
-    story, with_ci, without_change,
+    MINUTE, SECOND, World, asking, asks, ci, from_work, hour, on_green, progress, scenario, story,
+    with_ci, without_change,
 };
 
 #[tokio::test]
@@ -133,13 +133,7 @@ async fn sorted(world: &World, job: &JobId) -> Vec<String> {
 
 #[tokio::test]
 async fn the_poller_and_the_door_write_nothing_outside() {
-    let world = World::with(Setup {
-        scenario: scenario(vec![asking("ask me", "Which?")]),
-        source: on_green(),
-        webhooks: true,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::hearing(scenario(vec![asking("ask me", "Which?")]), on_green(), true).await;
     world.submit("ask me").await;
     // No dispatcher runs: the poller ticks and webhooks arrive.
     for _ in 0..300 {

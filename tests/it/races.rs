@@ -10,19 +10,11 @@ use engine::work::Work;
 use jiff::SignedDuration;
 use sandbox::{Fault, FaultKind, Scenario, Service, WebhookFaults};
 use tests::reader::working;
-use tests::world::{
-    MINUTE, Moment, SECOND, Setup, WEBHOOK_SECRET, World, asking, on_green, scenario,
-};
+use tests::world::{MINUTE, Moment, SECOND, WEBHOOK_SECRET, World, asking, on_green, scenario};
 
 async fn begin(webhooks: bool) -> World {
     let scenario = scenario(vec![asking("ask me", "Which database?")]);
-    World::with(Setup {
-        scenario,
-        source: on_green(),
-        webhooks,
-        ..Setup::default()
-    })
-    .await
+    World::hearing(scenario, on_green(), webhooks).await
 }
 
 /// Submits and answers like a client that retries after an error, until the job is merged.
@@ -210,13 +202,7 @@ async fn webhooks_that_are_doubled_reordered_late_or_lost_change_nothing() {
             webhook_faults: faults.clone(),
             ..scenario(vec![asking("ask me", "Which database?")])
         };
-        let world = World::with(Setup {
-            scenario,
-            source: on_green(),
-            webhooks: true,
-            ..Setup::default()
-        })
-        .await;
+        let world = World::hearing(scenario, on_green(), true).await;
         let job = world.submit("ask me").await;
         play(&world, &job).await;
         once(&world, &job, &format!("{faults:?}")).await;

@@ -40,17 +40,10 @@ mod why;
 use domain::ids::JobId;
 use domain::policy::{PlanApproval, Policy, Source};
 use sandbox::story::Story;
-use tests::world::{
-    MINUTE, REPO, SECOND, Setup, World, asks, on_green, scenario, silent, source, story,
-};
+use tests::world::{MINUTE, REPO, SECOND, World, asks, on_green, scenario, silent, source, story};
 
 async fn merged_story(webhooks: bool) {
-    let world = World::with(Setup {
-        source: on_green(),
-        webhooks,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::hearing(sandbox::Scenario::default(), on_green(), webhooks).await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 10, &job, "merged").await;
     world.pass(MINUTE).await;

@@ -204,17 +204,23 @@ impl World {
 
     /// A world that plays this with these settings of [`REPO`].
     pub async fn of(scenario: Scenario, source: Source) -> Self {
-        let setup = Setup {
-            scenario,
-            source,
-            ..Setup::default()
-        };
-        Box::pin(Self::begun(setup)).await
+        Box::pin(Self::hearing(scenario, source, false)).await
     }
 
     /// A world that plays this, where Gaffer merges what is green.
     pub async fn on_green(scenario: Scenario) -> Self {
         Box::pin(Self::of(scenario, on_green())).await
+    }
+
+    /// A world that plays this with these settings of [`REPO`]; GitHub's webhooks arrive, or they do not.
+    pub async fn hearing(scenario: Scenario, source: Source, webhooks: bool) -> Self {
+        let setup = Setup {
+            scenario,
+            source,
+            webhooks,
+            ..Setup::default()
+        };
+        Box::pin(Self::begun(setup)).await
     }
 
     /// A world as set up.

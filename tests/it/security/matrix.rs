@@ -5,7 +5,7 @@ use sandbox::ForeignPull;
 use sandbox::github::{APP_ID, NewPull};
 use serde_json::Value;
 use tests::world::{
-    MINUTE, REPO, SECOND, Setup, World, complete, differences, hour, on_green, open_pull, progress,
+    MINUTE, REPO, SECOND, World, complete, differences, hour, on_green, open_pull, progress,
     scenario, story,
 };
 
@@ -41,13 +41,7 @@ async fn busy_world() -> World {
         progress(MINUTE * 10, "Working"),
         complete(SECOND * 2),
     ];
-    let world = World::with(Setup {
-        scenario: scenario(vec![story("Add", steps)]),
-        source: on_green(),
-        webhooks: true,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::hearing(scenario(vec![story("Add", steps)]), on_green(), true).await;
     for other in [stranger("tempting", None), stranger("forked", Some(FORK))] {
         world
             .sandbox

@@ -3,7 +3,7 @@
 use sandbox::github::{CheckSetup, Outcome};
 use sandbox::{Scenario, Service, WebhookFaults};
 use serde_json::json;
-use tests::world::{MINUTE, REPO, SECOND, Setup, World, ci, on_green, with_ci};
+use tests::world::{MINUTE, REPO, SECOND, World, ci, on_green, with_ci};
 
 /// Three checks of two workflows that end one after the other.
 fn busy() -> Scenario {
@@ -31,13 +31,7 @@ fn busy_with(test: Outcome) -> Scenario {
 }
 
 async fn world_of(scenario: Scenario) -> World {
-    World::with(Setup {
-        scenario,
-        source: on_green(),
-        webhooks: true,
-        ..Setup::default()
-    })
-    .await
+    World::hearing(scenario, on_green(), true).await
 }
 
 async fn merges(world: &World) {

@@ -50,12 +50,7 @@ pub(crate) fn taking(change: impl FnOnce(&mut Rules)) -> Source {
 }
 
 async fn world_with(source: Source, webhooks: bool) -> World {
-    World::with(Setup {
-        source,
-        webhooks,
-        ..Setup::default()
-    })
-    .await
+    World::hearing(sandbox::Scenario::default(), source, webhooks).await
 }
 
 /// A source that stops for a person after these phases only.

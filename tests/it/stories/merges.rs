@@ -52,11 +52,7 @@ async fn so_many_merges_a_day_and_no_more() {
     source.policy.merges_per_day = 2;
     source.timing.pull_poll = MINUTE * 15;
     let world = World::of(Scenario::default(), source).await;
-    let jobs = [
-        world.submit("one").await,
-        world.submit("two").await,
-        world.submit("three").await,
-    ];
+    let jobs = world.submit_many(3).await;
     world.pass(hour(23)).await;
     let counters = world.sandbox.counters();
     assert_eq!((counters.merges, counters.merge_calls), (2, 2));
@@ -254,10 +250,7 @@ async fn a_pull_request_that_was_sent_to_another_base_is_not_merged() {
 #[tokio::test]
 async fn merges_of_one_base_go_one_after_the_other_and_each_is_proved() {
     let world = World::on_green(Scenario::default()).await;
-    let mut jobs = Vec::new();
-    for n in 0..5 {
-        jobs.push(world.submit(&format!("Job {n}")).await);
-    }
+    let jobs = world.submit_many(5).await;
     world.until_merged(MINUTE * 30, &jobs).await;
     world.pass(MINUTE).await;
     let it = world.sandbox.counters();

@@ -89,7 +89,7 @@ async fn many_sessions_are_one_listing_and_no_activities_while_quiet() {
 #[tokio::test]
 async fn an_idle_gaffer_asks_every_quarter_of_an_hour_and_writes_one_row() {
     let world = World::on_green(sandbox::Scenario::default()).await;
-    let jobs = [world.submit("one").await, world.submit("two").await];
+    let jobs = world.submit_many(2).await;
     world.until_merged(MINUTE * 10, &jobs).await;
     world.pass(MINUTE * 5).await;
     let (before, book) = (world.sandbox.counters(), world.ledger.written().len());

@@ -32,10 +32,7 @@ fn working(world: &World) -> usize {
 async fn six_jobs_share_three_slots() {
     let world = World::on_green(account(3, 100)).await;
     world.limit("default", 3, 100).await;
-    let mut jobs = Vec::new();
-    for n in 0..6 {
-        jobs.push(world.submit(&format!("Job {n}")).await);
-    }
+    let jobs = world.submit_many(6).await;
     let mut most = 0;
     world
         .until(MINUTE * 30, "all merged", async |world| {
@@ -178,10 +175,7 @@ async fn creates_keep_a_distance_so_that_bursts_lose_nothing() {
         ..account(60, 300)
     })
     .await;
-    let mut jobs = Vec::new();
-    for n in 0..10 {
-        jobs.push(world.submit(&format!("Job {n}")).await);
-    }
+    let jobs = world.submit_many(10).await;
     world.until_merged(MINUTE * 30, &jobs).await;
     let counters = world.sandbox.counters();
     assert_eq!((counters.creates, counters.create_calls), (10, 10));
@@ -198,11 +192,7 @@ async fn a_lower_limit_is_kept(refusal: QuotaRefusal, calls: u64) {
         ..account(1, 100)
     })
     .await;
-    let jobs = [
-        world.submit("one").await,
-        world.submit("two").await,
-        world.submit("three").await,
-    ];
+    let jobs = world.submit_many(3).await;
     world.until_merged(hour(6), &jobs).await;
     assert_eq!(world.sandbox.counters().creates, 3);
     assert_eq!(world.sandbox.counters().create_calls, calls);
@@ -239,7 +229,7 @@ async fn so_does_a_429_with_a_wait() {
 #[tokio::test]
 async fn a_job_that_is_refused_for_a_day_starts_when_there_is_room() {
     let world = World::on_green(account(15, 1)).await;
-    let jobs = [world.submit("one").await, world.submit("two").await];
+    let jobs = world.submit_many(2).await;
     world.until_count(MINUTE * 10, |it| it.merges == 1).await;
     world.pass(hour(23)).await;
     assert_eq!(world.sandbox.counters().creates, 1);
@@ -263,11 +253,7 @@ async fn a_job_that_is_refused_for_a_day_starts_when_there_is_room() {
 async fn the_day_rolls() {
     let world = World::on_green(account(15, 2)).await;
     world.limit("default", 15, 2).await;
-    let jobs = [
-        world.submit("one").await,
-        world.submit("two").await,
-        world.submit("three").await,
-    ];
+    let jobs = world.submit_many(3).await;
     world.pass(hour(23)).await;
     let counters = world.sandbox.counters();
     assert_eq!((counters.creates, counters.create_calls), (2, 2));

@@ -6,8 +6,8 @@ use sandbox::story::Step;
 use sandbox::{Lags, Scenario, Service};
 use serde_json::json;
 use tests::world::{
-    MINUTE, SECOND, Setup, World, asks, from_work, hour, on_green, open_pull, progress, scenario,
-    source, story, work,
+    MINUTE, SECOND, World, asks, from_work, hour, on_green, open_pull, progress, scenario, source,
+    story, work,
 };
 
 fn people_merge() -> domain::policy::Source {
@@ -32,7 +32,7 @@ async fn a_fresh_session_that_is_not_visible_yet_is_no_trouble() {
         ..Lags::default()
     })
     .await;
-    let jobs = [world.submit("one").await, world.submit("two").await];
+    let jobs = world.submit_many(2).await;
     world.until_merged(MINUTE * 15, &jobs).await;
     assert!(
         world
@@ -57,11 +57,7 @@ async fn a_list_that_lags_is_filled_up_with_single_reads() {
         ..Lags::default()
     })
     .await;
-    let jobs = [
-        world.submit("one").await,
-        world.submit("two").await,
-        world.submit("three").await,
-    ];
+    let jobs = world.submit_many(3).await;
     world.until_merged(MINUTE * 15, &jobs).await;
     assert_eq!(world.sandbox.counters().creates, 3);
     world.finish().await;
@@ -185,12 +181,7 @@ async fn a_failure_ends_the_job_with_its_reason_and_a_retry_is_a_new_session() {
 async fn outputs_that_vanish_are_remembered() {
     let mut steps = work();
     steps.push(Step::DropOutputs { after: SECOND * 30 });
-    let setup = Setup {
-        scenario: scenario(vec![story("vanish", steps)]),
-        source: people_merge(),
-        ..Setup::default()
-    };
-    let world = World::with(setup).await;
+    let world = World::of(scenario(vec![story("vanish", steps)]), people_merge()).await;
     let job = world.submit("vanish").await;
     world.pass(hour(2)).await;
     assert_eq!(world.events(&job).await, ["completed/completed"]);
@@ -205,13 +196,7 @@ async fn outputs_that_never_show_are_made_up_for_by_webhooks() {
     steps.push(Step::DropOutputs {
         after: SignedDuration::ZERO,
     });
-    let setup = Setup {
-        scenario: scenario(vec![story("vanish", steps)]),
-        source: on_green(),
-        webhooks: true,
-        ..Setup::default()
-    };
-    let world = World::with(setup).await;
+    let world = World::hearing(scenario(vec![story("vanish", steps)]), on_green(), true).await;
     let job = world.submit("vanish").await;
     world.until_is(MINUTE * 30, &job, "merged").await;
     world.finish().await;
@@ -219,11 +204,7 @@ async fn outputs_that_never_show_are_made_up_for_by_webhooks() {
 
 #[tokio::test]
 async fn a_finished_session_that_a_message_wakes_finishes_twice() {
-    let setup = Setup {
-        source: people_merge(),
-        ..Setup::default()
-    };
-    let world = World::with(setup).await;
+    let world = World::of(Scenario::default(), people_merge()).await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 5, &job, "in-review").await;
     world.pass(MINUTE * 5).await;

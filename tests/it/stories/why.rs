@@ -77,11 +77,7 @@ async fn started(setup: Setup, prompt: &str, time: SignedDuration) -> (World, Jo
 
 #[tokio::test]
 async fn a_job_that_waits_for_a_slot() {
-    let world = World::with(Setup {
-        scenario: scenario(vec![stalling("stall")]),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(scenario(vec![stalling("stall")]), tests::world::source()).await;
     world.limit("default", 1, 2).await;
     world.submit("stall").await;
     world.pass(SECOND * 30).await;
@@ -115,11 +111,7 @@ async fn a_job_that_waits_for_a_slot() {
 
 #[tokio::test]
 async fn a_job_that_waits_for_the_tasks_of_another_day_does_not_wait_for_a_slot() {
-    let world = World::with(Setup {
-        scenario: scenario(vec![stalling("stall")]),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(scenario(vec![stalling("stall")]), tests::world::source()).await;
     world.limit("default", 3, 1).await;
     world.submit("stall").await;
     world.pass(SECOND * 30).await;

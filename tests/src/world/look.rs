@@ -26,6 +26,15 @@ impl World {
         self.backend.create_job(order).await.expect("a job").id
     }
 
+    /// Hands over so many pieces of work in [`REPO`].
+    pub async fn submit_many(&self, count: usize) -> Vec<JobId> {
+        let mut jobs = Vec::new();
+        for n in 0..count {
+            jobs.push(self.submit(&format!("Job {n}")).await);
+        }
+        jobs
+    }
+
     /// Hands over a piece of work in [`REPO`] under terms.
     pub async fn submit_under(&self, prompt: &str, terms: Terms) -> JobId {
         self.try_submit(prompt, terms).await.expect("a job")

@@ -3,7 +3,7 @@
 use sandbox::github::DEFAULT_TOKEN;
 use sandbox::{Fault, FaultKind, Service};
 use serde_json::json;
-use tests::world::{MINUTE, SECOND, Setup, World, hour, on_green};
+use tests::world::{MINUTE, SECOND, World, hour, on_green};
 
 use super::{access_event_count, in_review, merges};
 
@@ -64,12 +64,7 @@ async fn while_github_asks_to_stay_away_nobody_asks_anything() {
 #[tokio::test]
 async fn a_first_reading_that_is_put_off_says_until_when() {
     for webhooks in [false, true] {
-        let world = World::with(Setup {
-            source: on_green(),
-            webhooks,
-            ..Setup::default()
-        })
-        .await;
+        let world = World::hearing(sandbox::Scenario::default(), on_green(), webhooks).await;
         let fault = Fault::new(Service::GitHub, "", secondary(Some(1_800)));
         world.sandbox.faults().add(fault.next(1));
         let job = world.submit("Add a test").await;

@@ -213,6 +213,13 @@ async fn until_over(world: &World) -> Sprint {
     sprint(world).await
 }
 
+/// The same, where the members ended like this.
+async fn ended_with(world: &World, wanted: &[&str]) -> Sprint {
+    let over = until_over(world).await;
+    assert_eq!(members(&over), wanted, "{}", world.story().await);
+    over
+}
+
 /// The members with how each ended.
 fn members(sprint: &Sprint) -> Vec<String> {
     let told = sprint.members.iter().map(|it| {
@@ -270,17 +277,15 @@ async fn appendix(webhooks: bool) {
     let main = world.sandbox.github().branch(REPO, "main").expect("main");
     let started = begin(&world).await;
     assert_eq!(started.members.len(), 3, "the weaver starts with no sprint");
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        [
+    let over = ended_with(
+        &world,
+        &[
             "curator #101 applied",
             "refactor #102 applied",
-            "visionary #103 applied"
+            "visionary #103 applied",
         ],
-        "{}",
-        world.story().await
-    );
+    )
+    .await;
     assert_eq!((over.state.word(), over.ticks), ("done", 4));
     expect![[r#"
         Tick 1, working: curator waiting, refactor waiting, visionary waiting

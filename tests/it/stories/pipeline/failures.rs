@@ -14,7 +14,8 @@ use tests::world::{MINUTE, Moment, REPO, World, hour};
 use super::gates::writing;
 use super::trials::REAL;
 use super::{
-    begin, members, piped, push, push_all, requirements, rules, steps, until_over, world_of,
+    begin, begin_and_end, layered, members, piped, push, push_all, requirements, rules, steps,
+    until_over, world_of,
 };
 
 fn only(layer: Layer, requirement: Option<&str>) -> PipelineOrder {
@@ -33,15 +34,13 @@ async fn ordered(world: &World, order: &PipelineOrder) -> Vec<String> {
 
 async fn bootstrapped(rules: PipelineRules) -> World {
     let world = world_of(piped(rules), vec![Story::layer()]).await;
-    let begun = begin(&world, EntryPoint::Requirements).await;
-    until_over(&world, &begun).await;
+    begin_and_end(&world, EntryPoint::Requirements).await;
     world
 }
 
 #[tokio::test]
 async fn what_is_in_the_way_of_each_run_is_told_once() {
-    let source = piped(rules(Exchange::Auto, Implement::Human));
-    let world = world_of(source, vec![Story::layer()]).await;
+    let world = layered(Exchange::Auto, Implement::Human).await;
     for _ in 0..2 {
         let told = ordered(&world, &only(Layer::Planner, None)).await;
         assert!(
@@ -51,8 +50,7 @@ async fn what_is_in_the_way_of_each_run_is_told_once() {
         world.step().await;
         assert_eq!(world.wake_names(), ["error/pipeline"]);
     }
-    let begun = begin(&world, EntryPoint::Requirements).await;
-    until_over(&world, &begun).await;
+    begin_and_end(&world, EntryPoint::Requirements).await;
     super::remove(&world, "jules");
     ordered(&world, &only(Layer::Planner, None)).await;
     world.step().await;
@@ -90,8 +88,7 @@ async fn a_commit_that_github_does_not_show_yet_and_a_cut_answer_fail_no_step() 
         let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
         let unread = Fault::new(Service::GitHub, "/git/trees", kind);
         world.sandbox.faults().add(unread.on("GET").next(1));
-        let begun = begin(&world, EntryPoint::Decider).await;
-        let over = until_over(&world, &begun).await;
+        let over = begin_and_end(&world, EntryPoint::Decider).await;
         let told = steps(&over);
         assert_eq!(
             told[0],
@@ -170,8 +167,7 @@ async fn a_delivery_that_ends_before_the_merge_leaves_its_requirement_under_way(
     let mut source = piped(rules(Exchange::Auto, Implement::Auto));
     source.deliveries.endpoint = "review".parse().expect("a phase");
     let world = world_of(source, vec![Story::layer()]).await;
-    let begun = begin(&world, EntryPoint::Observers).await;
-    until_over(&world, &begun).await;
+    begin_and_end(&world, EntryPoint::Observers).await;
     let delivery = async |world: &World| -> Option<Delivery> {
         let found = requirements(world).await;
         let id = found[0].state.delivery()?.clone();
@@ -254,8 +250,7 @@ async fn a_requirement_that_gives_no_prompt_fails_before_it_costs_a_task() {
 #[tokio::test]
 async fn a_write_that_is_refused_is_told_once_and_ends_the_run_with_its_reason() {
     for code in [403, 422] {
-        let source = piped(rules(Exchange::Auto, Implement::Human));
-        let world = world_of(source, vec![Story::layer()]).await;
+        let world = layered(Exchange::Auto, Implement::Human).await;
         let refused = Fault::new(Service::GitHub, "/git/refs", FaultKind::status(code));
         world.sandbox.faults().add(refused.on("POST"));
         for run in 1..=2 {

@@ -13,8 +13,8 @@ use scaffold::layout::Layout;
 use tests::world::{REPO, SECOND, World, complete, hour, open_pull, story, without_change};
 
 use super::{
-    begin, findings, members, piped, push_from, requirements, rules, steps, tree, until_over,
-    world_with,
+    begin_and_end, findings, members, piped, push_from, requirements, rules, steps, tree,
+    until_over, world_with,
 };
 
 /// The worker branch's folder as that generation left it.
@@ -143,8 +143,7 @@ fn decided(files: &BTreeMap<String, String>) -> Writing {
 #[tokio::test]
 async fn the_older_tree_runs_as_it_is_up_to_a_merged_requirement() {
     let world = world(stories(), &older()).await;
-    let begun = begin(&world, EntryPoint::Narrator).await;
-    let over = until_over(&world, &begun).await;
+    let over = begin_and_end(&world, EntryPoint::Narrator).await;
     assert_eq!(
         steps(&over),
         [
@@ -209,8 +208,7 @@ async fn a_worker_branch_that_is_missing_begins_with_the_older_tree_and_nothing_
     files.insert("src/lib.rs".to_owned(), CODE.to_owned());
     let source = piped(rules(Exchange::Auto, Implement::Human));
     let world = world_with(source, Vec::new(), files).await;
-    let begun = begin(&world, EntryPoint::Requirements).await;
-    let over = until_over(&world, &begun).await;
+    let over = begin_and_end(&world, EntryPoint::Requirements).await;
     assert_eq!(
         steps(&over),
         [

@@ -12,15 +12,15 @@ use tests::world::{MINUTE, REPO, SECOND, World, hour, story};
 
 use super::trials::REAL;
 use super::{
-    begin, members, piped, push, push_all, requirements, rules, run, steps, until_over, world_of,
+    begin, begin_and_end, members, piped, push, push_all, requirements, rules, run, steps,
+    until_over, world_of,
 };
 
 /// A world with a requirement that asks for deep analysis.
 async fn world(stories: Vec<Story>) -> World {
     let source = piped(rules(Exchange::Auto, Implement::Human));
     let world = world_of(source, stories).await;
-    let begun = begin(&world, EntryPoint::Requirements).await;
-    until_over(&world, &begun).await;
+    begin_and_end(&world, EntryPoint::Requirements).await;
     push_all(&world, "jules", &REAL[1..]);
     world
 }

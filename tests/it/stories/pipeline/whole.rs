@@ -21,8 +21,8 @@ use super::cleaning::has_files;
 use super::gates::writing;
 use super::trials::REAL;
 use super::{
-    CONFIG, begin, examined, files, files_with, findings, git, members, piped, requirements, rules,
-    steps, tree, until_over, world_of, world_with,
+    CONFIG, begin_and_end, examined, files, files_with, findings, git, layered, members, piped,
+    requirements, rules, steps, tree, until_over, world_of, world_with,
 };
 
 /// Six observers, and a time that comes soon.
@@ -164,10 +164,8 @@ async fn scheduled(world: &World) -> Pipeline {
 
 #[tokio::test]
 async fn no_step_of_a_run_waits_a_fixed_time() {
-    let source = piped(rules(Exchange::Auto, Implement::Human));
-    let world = world_of(source, vec![Story::layer()]).await;
-    let begun = begin(&world, EntryPoint::Narrator).await;
-    let over = until_over(&world, &begun).await;
+    let world = layered(Exchange::Auto, Implement::Human).await;
+    let over = begin_and_end(&world, EntryPoint::Narrator).await;
     assert_eq!(over.word(), "done", "{:?}", steps(&over));
     waits_for_no_time(&world, &over).await;
 }
@@ -307,8 +305,7 @@ async fn one_observer_was_stopped(world: &World, over: &Pipeline) {
 #[tokio::test]
 async fn an_implementer_that_is_closed_leaves_the_files_and_another_attempt_is_a_new_one() {
     let world = world_of(by_people(Implement::Human), vec![Story::layer()]).await;
-    let begun = begin(&world, EntryPoint::Observers).await;
-    until_over(&world, &begun).await;
+    begin_and_end(&world, EntryPoint::Observers).await;
     let ready = requirements(&world).await.remove(0);
     let id = &ready.reference.id;
     let first = started(&world, id).await;

@@ -116,17 +116,15 @@ async fn mail_in_a_patch_is_sent_while_heads_of_others_cannot_be_read() {
     begin(&world).await;
     until_mail_is_read(&world).await;
     faults.clear();
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        [
+    ended_with(
+        &world,
+        &[
             "curator skipped",
             "refactor timed_out",
-            "visionary timed_out"
+            "visionary timed_out",
         ],
-        "{}",
-        world.story().await
-    );
+    )
+    .await;
     world.finish().await;
 }
 
@@ -147,17 +145,15 @@ async fn mail_that_cannot_be_read_holds_its_own_member_back_and_no_other() {
         &format!("{head}:.jules/mail/outbox"),
         FaultKind::status(502),
     ));
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        [
+    ended_with(
+        &world,
+        &[
             "curator timed_out",
             "refactor #102 applied",
-            "visionary #103 applied"
+            "visionary #103 applied",
         ],
-        "{}",
-        world.story().await
-    );
+    )
+    .await;
     assert_eq!(inbox(&world, "refactor").await, [""; 0]);
     faults.clear();
     until_mail_is_read(&world).await;
@@ -221,8 +217,7 @@ async fn alone(mail: &str, fault: Fault) -> World {
 async fn one_odd_answer_loses_no_mail_and_merges_nothing_that_was_taken_back() {
     for kind in [FaultKind::status(404), FaultKind::HtmlInstead] {
         let world = alone(WITHDRAW, answers("mail/outbox", kind).next(1)).await;
-        let over = until_over(&world).await;
-        assert_eq!(members(&over), ["curator withdrawn"]);
+        ended_with(&world, &["curator withdrawn"]).await;
         let told = inbox(&world, "weaver").await;
         assert_eq!(told, ["new from curator: Withdraw"]);
         Box::pin(world.pass(hour(1))).await;
@@ -243,8 +238,7 @@ async fn a_change_whose_mail_can_never_be_read_is_merged_by_a_person_only() {
     let now = world.clock.now();
     let github = world.sandbox.github();
     assert!(github.merge_by_hand(now, REPO, 101, "ann"));
-    let over = until_over(&world).await;
-    assert_eq!(members(&over), ["curator #101 applied"]);
+    ended_with(&world, &["curator #101 applied"]).await;
     world.finish().await;
 }
 

@@ -99,17 +99,15 @@ async fn a_member_whose_session_is_refused_stops_no_other() {
     let refused = refused.saying("You are the persona `refactor`");
     world.sandbox.faults().add(refused);
     begin(&world).await;
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        [
+    let over = ended_with(
+        &world,
+        &[
             "curator #101 applied",
             "refactor failed",
-            "visionary #102 applied"
+            "visionary #102 applied",
         ],
-        "{}",
-        world.story().await
-    );
+    )
+    .await;
     assert_eq!((over.state.word(), over.ticks), ("partially_done", 2));
     let reason = over.state.reason().expect("a reason");
     let why = "refactor: Jules refused it: ";
@@ -140,13 +138,7 @@ async fn a_draft_is_woven_as_it_is() {
         Box::pin(world.until(MINUTE * 5, "a draft, then none", is_so)).await;
     }
     github.set_draft(REPO, 101, true);
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        ["curator #101 applied", "refactor #102 applied"],
-        "{}",
-        world.story().await
-    );
+    ended_with(&world, &["curator #101 applied", "refactor #102 applied"]).await;
     assert!(world.pull(101).draft);
     world.finish().await;
 }
@@ -211,15 +203,15 @@ async fn at_the_end_a_session_that_works_or_asks_is_put_away_and_one_that_is_don
     ];
     let world = world_of(true, stories).await;
     begin(&world).await;
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        [
+    let over = ended_with(
+        &world,
+        &[
             "curator #101 applied",
             "refactor timed_out",
-            "visionary timed_out"
-        ]
-    );
+            "visionary timed_out",
+        ],
+    )
+    .await;
     for (member, ended) in over.members.iter().zip(["woven", "cancelled", "cancelled"]) {
         Box::pin(world.until_is(hour(1), &member.job, ended)).await;
     }

@@ -143,17 +143,15 @@ async fn no_more_members_work_at_once_than_the_source_says() {
     let source = set(|source| source.sprints.at_once = Some(2));
     let world = world_with(true, appendix_a(), source).await;
     begin(&world).await;
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        [
+    ended_with(
+        &world,
+        &[
             "curator #101 applied",
             "refactor #102 applied",
-            "visionary #103 applied"
+            "visionary #103 applied",
         ],
-        "{}",
-        world.story().await
-    );
+    )
+    .await;
     let is_through = |state: &MemberState| match state {
         MemberState::PullOpen | MemberState::Applied { .. } => true,
         MemberState::Pending

@@ -32,13 +32,7 @@ async fn who_fails_its_own_checks_by_now_is_left_out_of_what_is_red() {
     let failed = CheckState::Completed(Conclusion::Failure);
     let github = world.sandbox.github();
     github.set_check(now, REPO, (&head, "test"), failed);
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        ["curator #101 applied", "refactor #102 skipped"],
-        "{}",
-        world.story().await
-    );
+    let over = ended_with(&world, &["curator #101 applied", "refactor #102 skipped"]).await;
     let counted = (over.state.word(), over.ticks, over.weaves);
     assert_eq!(counted, ("partially_done", 3, 2));
     let reason = over.state.reason().expect("a reason");

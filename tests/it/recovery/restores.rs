@@ -270,6 +270,12 @@ async fn the_same_words_to_a_later_question_are_said_again() {
     stage.world.finish().await;
 }
 
+async fn approve_if_it_waits(world: &World, job: &JobId) {
+    if world.state(job).await == "plan-waits" {
+        drop(world.backend.approve_plan(&world.named(job), None).await);
+    }
+}
+
 #[tokio::test]
 async fn a_plan_is_approved_once_and_a_red_check_is_told_of_once() {
     let mut source = on_green();
@@ -285,9 +291,7 @@ async fn a_plan_is_approved_once_and_a_red_check_is_told_of_once() {
         stage
             .world
             .until(hour(2), "merged", async |world| {
-                if world.state(&job).await == "plan-waits" {
-                    drop(world.backend.approve_plan(&world.named(&job), None).await);
-                }
+                approve_if_it_waits(world, &job).await;
                 world.state(&job).await == "merged"
             })
             .await;
@@ -296,15 +300,7 @@ async fn a_plan_is_approved_once_and_a_red_check_is_told_of_once() {
     let mut backups = vec![stage.back_up()];
     for _ in 0..12 {
         stage.world.pass(SECOND * 4).await;
-        if stage.world.state(&job).await == "plan-waits" {
-            drop(
-                stage
-                    .world
-                    .backend
-                    .approve_plan(&stage.world.named(&job), None)
-                    .await,
-            );
-        }
+        approve_if_it_waits(&stage.world, &job).await;
         backups.push(stage.back_up());
     }
     approved(&stage).await;

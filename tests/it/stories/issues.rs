@@ -147,7 +147,7 @@ pub(crate) async fn order(world: &World, number: u64, act: Act) {
     order_to(world, &id_of(number), act).await;
 }
 
-async fn order_to(world: &World, id: &DeliveryId, act: Act) {
+pub(crate) async fn order_to(world: &World, id: &DeliveryId, act: Act) {
     let command = Command {
         id: format!("test:{}", world.backend.ulid()),
         by: Actor::person("ann"),

@@ -1,7 +1,7 @@
 //! What goes wrong with a run or a requirement, who is told of it, and what goes on all the same.
 
 use domain::advice::Advice;
-use domain::delivery::{Act, Actor, Command, Delivery};
+use domain::delivery::{Act, Delivery};
 use domain::layer::Layer;
 use domain::pipeline::{EntryPoint, Exchange, Implement, Pipeline, PipelineAsk, PipelineRules};
 use domain::priority::Priority;
@@ -11,6 +11,7 @@ use sandbox::{Fault, FaultKind, Service};
 use serde_json::json;
 use tests::world::{MINUTE, Moment, REPO, World, hour};
 
+use super::super::issues::order_to;
 use super::gates::writing;
 use super::trials::REAL;
 use super::{
@@ -314,13 +315,7 @@ async fn files_that_cannot_be_read_are_told_by_a_delivery_and_fail_it() {
     };
     Box::pin(world.until(hour(2), "it failed", has_failed)).await;
     world.sandbox.faults().clear();
-    let command = Command {
-        id: "test:retry".to_owned(),
-        by: Actor::person("ann"),
-        act: Act::Retry { reason: None },
-    };
-    let taken = world.backend.command_delivery(id, &command).await;
-    taken.expect("a command that is taken");
+    order_to(&world, id, Act::Retry { reason: None }).await;
     world.until_count(hour(1), |it| it.creates == 1).await;
     world.finish().await;
 }

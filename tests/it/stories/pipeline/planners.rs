@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use domain::delivery::{Act, Actor, Command, Delivery};
+use domain::delivery::{Act, Delivery};
 use domain::layer::Layer;
 use domain::pipeline::{EntryPoint, Exchange, Implement, Pipeline, PipelineAsk};
 use engine::pipelines::PipelineOrder;
@@ -10,6 +10,7 @@ use engine::work::Work;
 use sandbox::story::{Step, Story};
 use tests::world::{MINUTE, REPO, SECOND, World, hour, story};
 
+use super::super::issues::order_to;
 use super::trials::REAL;
 use super::{
     begin, begin_and_end, members, piped, push, push_all, requirements, rules, run, steps,
@@ -222,14 +223,8 @@ async fn give_up(world: &World) {
     };
     Box::pin(world.until(MINUTE, "its delivery", is_begun)).await;
     // The first one stops it, and it might be tried again.
-    for id_of_command in ["test:stop", "test:give-up"] {
-        let command = Command {
-            id: id_of_command.to_owned(),
-            by: Actor::person("ann"),
-            act: Act::Cancel,
-        };
-        let taken = world.backend.command_delivery(&id, &command).await;
-        taken.expect("a command that is taken");
+    for _ in 0..2 {
+        order_to(world, &id, Act::Cancel).await;
     }
     let has_failed = async |world: &World| {
         let known = requirements(world).await;

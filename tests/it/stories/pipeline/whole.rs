@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use domain::delivery::{Act, Actor, Checkpoints, Command, Delivery, Phase, ReviewBy, RunStatus};
+use domain::delivery::{Act, Checkpoints, Delivery, Phase, ReviewBy, RunStatus};
 use domain::event::{ErrorCause, Event, Occurrence};
 use domain::ids::{ArtefactId, JobId, RepoName};
 use domain::pipeline::{
@@ -17,6 +17,7 @@ use scaffold::doctor;
 use scaffold::tree::{Entry, Tree};
 use tests::world::{REPO, SECOND, World, complete, hour};
 
+use super::super::issues::order_to;
 use super::cleaning::has_files;
 use super::gates::writing;
 use super::trials::REAL;
@@ -322,13 +323,7 @@ async fn an_implementer_that_is_closed_leaves_the_files_and_another_attempt_is_a
     let why = known(&world, id).await.state.stopped_by(&failed);
     assert!(why.is_some_and(|why| why.ends_with("was closed without a merge")));
     // It may be retried with its delivery; a person gives that up instead.
-    let command = Command {
-        id: "test:give-up".to_owned(),
-        by: Actor::person("ann"),
-        act: Act::Cancel,
-    };
-    let taken = world.backend.command_delivery(&closed, &command).await;
-    taken.expect("a command that is taken");
+    order_to(&world, &closed, Act::Cancel).await;
     until_state(&world, id, "failed").await;
     Box::pin(world.pass(hour(1))).await;
     assert!(has_files(&world, &ready));

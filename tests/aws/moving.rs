@@ -8,7 +8,7 @@ async fn a_story_half_told_on_sqlite_is_finished_by_the_functions_and_goes_home(
     let job = world.submit("ask me").await;
     world.until_is(MINUTE * 30, &job, "asking").await;
     // The answer is decided but not sent when the state moves.
-    world.say(&job, "PostgreSQL", "answer").await.expect("said");
+    world.answer(&job, "PostgreSQL", "answer").await;
     assert_eq!(world.move_to_aws().await, 1);
     world.until_is(hour(1), &job, "merged").await;
     let counters = world.sandbox.counters();

@@ -23,20 +23,10 @@ async fn the_pull_request_of_an_attempt_that_was_called_off_is_not_merged() {
     };
     let world = World::on_green(with_ci(ci)).await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 5, "a judged pull request", async |world| {
-            world.gives(&job, "checks_pending").await
-        })
-        .await;
-    let named = world.named(&job);
-    let cancelled = world.backend.cancel_job(&named, "a person").await;
-    cancelled.expect("the job is called off");
+    world.until_gives(MINUTE * 5, &job, "checks_pending").await;
+    world.cancel(&job).await;
     world.step().await;
-    world
-        .backend
-        .retry_job(&named, None)
-        .await
-        .expect("a second attempt");
+    world.retry(&job).await;
     world.until_is(MINUTE * 60, &job, "merged").await;
     world.pass(MINUTE * 30).await;
 
@@ -54,8 +44,7 @@ async fn an_order_that_fails_for_good_is_told() {
     let refused = FaultKind::status(403);
     let fault = Fault::new(Service::Jules, ":sendMessage", refused);
     world.sandbox.faults().add(fault.on("POST").next(1));
-    let said = world.say(&job, "PostgreSQL", "answer-1").await;
-    said.expect("an order");
+    world.answer(&job, "PostgreSQL", "answer-1").await;
     world.pass(MINUTE).await;
     assert_eq!(
         world.events(&job).await,
@@ -65,8 +54,7 @@ async fn an_order_that_fails_for_good_is_told() {
     assert!(world.gives(&job, "effect_failed").await);
 
     // Sent again, it gets through, and the story continues.
-    let said = world.say(&job, "PostgreSQL", "answer-2").await;
-    said.expect("an order");
+    world.answer(&job, "PostgreSQL", "answer-2").await;
     assert!(!world.gives(&job, "effect_failed").await);
     world.until_is(MINUTE * 10, &job, "merged").await;
     assert!(!world.gives(&job, "effect_failed").await);
@@ -84,14 +72,12 @@ async fn an_answer_that_is_tried_no_more_leaves_its_question_open() {
     let fault = Fault::new(Service::Jules, ":sendMessage", refused);
     world.sandbox.faults().add(fault.on("POST"));
     for _ in 0..ATTEMPTS_MAX {
-        let said = world.say(&job, "PostgreSQL", "answer").await;
-        said.expect("an order");
+        world.answer(&job, "PostgreSQL", "answer").await;
         assert_eq!(world.state(&job).await, "answered");
         world.pass(MINUTE * 11).await;
         assert_eq!(world.state(&job).await, "asking");
     }
-    let said = world.say(&job, "PostgreSQL", "answer").await;
-    said.expect("an order that was taken before");
+    world.answer(&job, "PostgreSQL", "answer").await;
     assert_eq!(world.state(&job).await, "asking");
     world.pass(MINUTE * 11).await;
     let sent = world.requests(Service::Jules, "POST", ":sendMessage");
@@ -104,14 +90,8 @@ async fn a_create_that_was_called_off_before_it_began_leaves_the_next_attempt_al
     world.pause(true).await;
     let job = world.submit("Add a test").await;
     world.pass(SECOND * 30).await;
-    let named = world.named(&job);
-    let cancelled = world.backend.cancel_job(&named, "a person").await;
-    cancelled.expect("the job is called off");
-    world
-        .backend
-        .retry_job(&named, None)
-        .await
-        .expect("a second attempt");
+    world.cancel(&job).await;
+    world.retry(&job).await;
     world.pause(false).await;
     world.until_is(MINUTE * 20, &job, "merged").await;
     assert_eq!(world.sandbox.counters().creates, 1);
@@ -137,11 +117,8 @@ async fn made_unheard(hidden: jiff::SignedDuration) -> (World, JobId) {
 
 /// Calls the job off, and has it tried again.
 async fn tried_again(world: &World, job: &JobId) {
-    let named = world.named(job);
-    let cancelled = world.backend.cancel_job(&named, "a person").await;
-    cancelled.expect("the job is called off");
-    let again = world.backend.retry_job(&named, None).await;
-    again.expect("a second attempt");
+    world.cancel(job).await;
+    world.retry(job).await;
 }
 
 /// Of the sessions that an attempt made, which are archived.
@@ -168,11 +145,7 @@ async fn a_twin_that_turns_up_when_its_job_is_at_another_attempt_is_put_away() {
 #[tokio::test]
 async fn a_session_whose_attempt_was_called_off_before_it_was_heard_of_is_put_away() {
     let (world, job) = made_unheard(SECOND).await;
-    world
-        .until(MINUTE * 5, "a session", async |world| {
-            !world.sandbox.jules().sessions().is_empty()
-        })
-        .await;
+    world.until_count(MINUTE * 5, |it| it.creates == 1).await;
     assert_eq!(world.state(&job).await, "starting");
     tried_again(&world, &job).await;
     // Sooner than any sweep of the list.
@@ -184,16 +157,8 @@ async fn a_session_whose_attempt_was_called_off_before_it_was_heard_of_is_put_aw
 #[tokio::test]
 async fn a_session_that_turns_up_long_after_its_job_was_called_off_is_put_away() {
     let (world, job) = made_unheard(MINUTE * 20).await;
-    world
-        .until(MINUTE * 5, "a session", async |world| {
-            !world.sandbox.jules().sessions().is_empty()
-        })
-        .await;
-    let cancelled = world
-        .backend
-        .cancel_job(&world.named(&job), "a person")
-        .await;
-    cancelled.expect("the job is called off");
+    world.until_count(MINUTE * 5, |it| it.creates == 1).await;
+    world.cancel(&job).await;
     world.pass(MINUTE * 15).await;
     assert_eq!(put_away(&world, (&job, 1)), [false]);
     world.pass(MINUTE * 60).await;
@@ -205,24 +170,10 @@ async fn a_session_that_turns_up_long_after_its_job_was_called_off_is_put_away()
 async fn an_unheard_session_that_is_adopted_when_its_job_was_called_off_stays_with_whoever_has_it()
 {
     let (world, job) = made_unheard(SECOND).await;
-    world
-        .until(MINUTE * 5, "a session", async |world| {
-            !world.sandbox.jules().sessions().is_empty()
-        })
-        .await;
-    let cancelled = world
-        .backend
-        .cancel_job(&world.named(&job), "a person")
-        .await;
-    cancelled.expect("the job is called off");
+    world.until_count(MINUTE * 5, |it| it.creates == 1).await;
+    world.cancel(&job).await;
     let session = world.sandbox.jules().sessions()[0].id.clone();
-    let asked = world
-        .backend
-        .adopt(adoption(&world, &session), Duration::ZERO)
-        .await;
-    let Ok(Adopted::Later(new)) = asked else {
-        panic!("{asked:?}")
-    };
+    let new = asked_to_adopt(&world, adoption(&world, &session)).await;
     // Its create is settled after three minutes, and the list is checked after fifteen.
     world.pass(MINUTE * 60).await;
     assert_eq!(put_away(&world, (&job, 1)), [false]);
@@ -241,19 +192,9 @@ async fn a_twin_is_not_given_to_whoever_wants_to_adopt_it() {
     let mut sessions = world.sandbox.jules().sessions().into_iter();
     let duplicate = sessions.find(|it| has.session().is_some_and(|had| *had.as_str() != *it.id));
     let duplicate = duplicate.expect("a twin").id;
-    let asked = world
-        .backend
-        .adopt(adoption(&world, &duplicate), Duration::ZERO)
-        .await;
-    let Ok(Adopted::Later(new)) = asked else {
-        panic!("{asked:?}")
-    };
+    let new = asked_to_adopt(&world, adoption(&world, &duplicate)).await;
     world.pass(MINUTE).await;
-    let session = duplicate.parse().expect("a session id");
-    let answered = world.backend.adopted(&new, &session).await;
-    let Ok(Adopted::Refused(code, sentence)) = answered else {
-        panic!("{answered:?}")
-    };
+    let (code, sentence) = refused(&world, &new, &duplicate).await;
     assert_eq!(code, "superseded");
     assert_eq!(
         sentence,
@@ -277,6 +218,25 @@ fn adoption(world: &World, session: &str) -> Adoption {
     }
 }
 
+/// The job that an adoption is decided for later.
+async fn asked_to_adopt(world: &World, wanted: Adoption) -> JobId {
+    let asked = world.backend.adopt(wanted, Duration::ZERO).await;
+    let Ok(Adopted::Later(new)) = asked else {
+        panic!("{asked:?}")
+    };
+    new
+}
+
+/// Why an adoption was refused: a code and a sentence.
+async fn refused(world: &World, new: &JobId, session: &str) -> (String, String) {
+    let session = session.parse().expect("a session id");
+    let answered = world.backend.adopted(new, &session).await;
+    let Ok(Adopted::Refused(code, sentence)) = answered else {
+        panic!("{answered:?}")
+    };
+    (code, sentence)
+}
+
 /// A world with the session 77, which a person made and which works.
 async fn with_a_session_of_a_person() -> World {
     let theirs = ForeignSession {
@@ -297,13 +257,7 @@ async fn with_a_session_of_a_person() -> World {
 #[tokio::test]
 async fn an_adoption_whose_first_try_got_nowhere_is_decided_again() {
     let world = with_a_session_of_a_person().await;
-    let asked = world
-        .backend
-        .adopt(adoption(&world, "77"), Duration::ZERO)
-        .await;
-    let Ok(Adopted::Later(new)) = asked else {
-        panic!("{asked:?}")
-    };
+    let new = asked_to_adopt(&world, adoption(&world, "77")).await;
     // The first attempt listed the job before it died.
     let mut unit = world.backend.unit();
     let list = keys::listed(keys::JOBS, keys::list_position(world.backend.now(), &new));
@@ -330,16 +284,9 @@ async fn a_session_at_work_is_adopted_only_by_whom_that_suits() {
         delivery: "0123456789ab".parse().ok(),
         ..adoption(&world, "77")
     };
-    let asked = world.backend.adopt(wanted, Duration::ZERO).await;
-    let Ok(Adopted::Later(new)) = asked else {
-        panic!("{asked:?}")
-    };
+    let new = asked_to_adopt(&world, wanted).await;
     world.pass(MINUTE).await;
-    let session = "77".parse().expect("a session id");
-    let answered = world.backend.adopted(&new, &session).await;
-    let Ok(Adopted::Refused(code, _)) = answered else {
-        panic!("{answered:?}")
-    };
+    let (code, _) = refused(&world, &new, "77").await;
     assert_eq!(
         (code.as_str(), jobs(&world).await),
         ("session_working", Vec::new())
@@ -362,11 +309,7 @@ async fn a_session_whose_making_was_not_told_is_its_jobs_however_often_it_is_ado
     let cut = Fault::new(Service::Jules, "/sessions", FaultKind::CutAfterEffect);
     world.sandbox.faults().add(cut.on("POST").next(1));
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 5, "a session", async |world| {
-            !world.sandbox.jules().sessions().is_empty()
-        })
-        .await;
+    world.until_count(MINUTE * 5, |it| it.creates == 1).await;
     assert_eq!(world.state(&job).await, "starting");
     let session = world.sandbox.jules().sessions()[0].id.clone();
     for _ in 0..2 {

@@ -6,11 +6,11 @@ use domain::policy::{MergePolicy, PlanApproval, Source};
 use engine::backend::IndexEntry;
 use engine::keys;
 use sandbox::github::{CheckSetup, CiSetup, Outcome, RequiredCheck};
-use sandbox::story::Step;
+use sandbox::story::Story;
 use sandbox::{Fault, FaultKind, Lags, Scenario, Service};
 use tests::world::{
-    MINUTE, Moment, REPO, SECOND, World, asking, ci, green_checks, hour, on_green, progress,
-    scenario, story, with_ci,
+    MINUTE, Moment, REPO, SECOND, World, asking, ci, complete, green_checks, hour, on_green,
+    open_draft, progress, scenario, story, with_ci, without_change,
 };
 
 const CUTS: [FaultKind; 2] = [FaultKind::CutAfterEffect, FaultKind::CutBefore];
@@ -20,6 +20,12 @@ fn cut(world: &World, kind: &FaultKind, (service, method, path): (Service, &str,
         .sandbox
         .faults()
         .add(Fault::new(service, path, kind.clone()).on(method).next(1));
+}
+
+/// The next create makes its session, and its answer is lost.
+fn create_goes_unheard(world: &World) {
+    let create = (Service::Jules, "POST", "/sessions");
+    cut(world, &FaultKind::CutAfterEffect, create);
 }
 
 async fn merged(world: &World, job: &JobId) {
@@ -71,55 +77,39 @@ async fn one_reading_that_lags_is_no_proof_that_nothing_happened() {
         ..scenario(vec![asking("ask me", "Which database?")])
     };
     let world = World::on_green(played).await;
+    create_goes_unheard(&world);
     let lost = &FaultKind::CutAfterEffect;
-    cut(&world, lost, (Service::Jules, "POST", "/sessions"));
     let job = world.submit("ask me").await;
     world.until_is(MINUTE * 20, &job, "asking").await;
     cut(&world, lost, (Service::Jules, "POST", ":sendMessage"));
-    world
-        .say(&job, "PostgreSQL", "answer")
-        .await
-        .expect("an order");
+    world.answer(&job, "PostgreSQL", "answer").await;
     merged(&world, &job).await;
     let it = world.sandbox.counters();
     assert_eq!((it.creates, it.messages), (1, 1));
 }
 
+/// A session that works for an hour and a half and changes nothing.
+fn slow() -> Story {
+    let works = [SECOND, MINUTE * 90].map(|after| progress(after, "Working"));
+    story("slow", [&works[..], &[without_change(SECOND)]].concat())
+}
+
+/// A world whose list shows sessions only after twenty minutes.
+async fn hiding(stories: Vec<Story>) -> World {
+    let mut played = scenario(stories);
+    played.lags.list = MINUTE * 20;
+    World::on_green(played).await
+}
+
 #[tokio::test]
 async fn a_twin_that_a_lagging_list_allowed_is_put_away() {
     for others in [0, 2] {
-        let slow = story(
-            "slow",
-            vec![
-                progress(SECOND, "Working"),
-                progress(MINUTE * 90, "Working"),
-                Step::Complete {
-                    after: SECOND,
-                    no_change: true,
-                },
-            ],
-        );
-        let played = Scenario {
-            lags: Lags {
-                list: MINUTE * 20,
-                ..Lags::default()
-            },
-            ..scenario(vec![slow])
-        };
-        let world = World::on_green(played).await;
+        let world = hiding(vec![slow()]).await;
         for _ in 0..others {
             world.submit("slow").await;
         }
-        world
-            .until(MINUTE, "the others", async |world| {
-                world.sandbox.counters().creates == others
-            })
-            .await;
-        cut(
-            &world,
-            &FaultKind::CutAfterEffect,
-            (Service::Jules, "POST", "/sessions"),
-        );
+        world.until_count(MINUTE, |it| it.creates == others).await;
+        create_goes_unheard(&world);
         let job = world.submit("slow").await;
         world.pass(MINUTE * 80).await;
         assert_eq!(
@@ -145,19 +135,8 @@ async fn a_twin_that_a_lagging_list_allowed_is_put_away() {
 
 #[tokio::test]
 async fn a_twin_that_turns_up_when_its_job_has_ended_is_put_away() {
-    let played = Scenario {
-        lags: Lags {
-            list: MINUTE * 20,
-            ..Lags::default()
-        },
-        ..scenario(Vec::new())
-    };
-    let world = World::on_green(played).await;
-    cut(
-        &world,
-        &FaultKind::CutAfterEffect,
-        (Service::Jules, "POST", "/sessions"),
-    );
+    let world = hiding(Vec::new()).await;
+    create_goes_unheard(&world);
     let job = world.submit("whatever").await;
     world.until_is(MINUTE * 19, &job, "merged").await;
     world.pass(MINUTE * 30).await;
@@ -169,30 +148,8 @@ async fn a_twin_that_turns_up_when_its_job_has_ended_is_put_away() {
 
 #[tokio::test]
 async fn an_archive_of_a_twin_whose_answer_is_lost_is_settled() {
-    let slow = story(
-        "slow",
-        vec![
-            progress(SECOND, "Working"),
-            progress(MINUTE * 90, "Working"),
-            Step::Complete {
-                after: SECOND,
-                no_change: true,
-            },
-        ],
-    );
-    let played = Scenario {
-        lags: Lags {
-            list: MINUTE * 20,
-            ..Lags::default()
-        },
-        ..scenario(vec![slow])
-    };
-    let world = World::on_green(played).await;
-    cut(
-        &world,
-        &FaultKind::CutAfterEffect,
-        (Service::Jules, "POST", "/sessions"),
-    );
+    let world = hiding(vec![slow()]).await;
+    create_goes_unheard(&world);
     cut(
         &world,
         &FaultKind::CutAfterEffect,
@@ -200,13 +157,8 @@ async fn an_archive_of_a_twin_whose_answer_is_lost_is_settled() {
     );
     world.submit("slow").await;
     world.pass(MINUTE * 80).await;
-    assert_eq!(
-        (
-            world.sandbox.counters().creates,
-            world.sandbox.counters().archives
-        ),
-        (2, 1)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.archives), (2, 1));
     world.finish().await;
 }
 
@@ -221,10 +173,7 @@ async fn a_message_whose_answer_is_lost_is_said_once() {
         let job = world.submit("ask me").await;
         world.until_is(MINUTE * 3, &job, "asking").await;
         cut(&world, &kind, (Service::Jules, "POST", ":sendMessage"));
-        world
-            .say(&job, "PostgreSQL", "answer")
-            .await
-            .expect("an order");
+        world.answer(&job, "PostgreSQL", "answer").await;
         merged(&world, &job).await;
         assert_eq!(world.sandbox.counters().messages, 1, "{kind:?}");
         assert_eq!(
@@ -263,11 +212,7 @@ async fn what_a_session_does_after_words_whose_sender_died_is_heard() {
 async fn nothing_is_merged_while_words_may_have_woken_its_session() {
     let world = quickly_repaired().await;
     let job = world.submit("whatever").await;
-    world
-        .until(MINUTE * 10, "settling", async |world| {
-            world.gives(&job, "settling").await
-        })
-        .await;
+    world.until_gives(MINUTE * 10, &job, "settling").await;
     let pull = "acme/shop#1".parse().expect("a reference");
     let found = world.backend.store.pull(&pull).await.expect("a store");
     let ready = found.and_then(|found| found.value.pull.ready);
@@ -278,10 +223,7 @@ async fn nothing_is_merged_while_words_may_have_woken_its_session() {
     world.fate.before_next("say", async move {
         fate.kill_at(fate.acts().len() - 1, Moment::After);
     });
-    world
-        .say(&job, "Add a test", "more")
-        .await
-        .expect("an order");
+    world.answer(&job, "Add a test", "more").await;
     for _ in 0..8 {
         world.pass(SECOND).await;
         assert_eq!(
@@ -322,14 +264,14 @@ async fn the_same_words_said_twice_on_purpose_are_said_twice_whatever_is_lost() 
     let world = World::of(Scenario::default(), people()).await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 5, &job, "in-review").await;
-    world.say(&job, "Go on", "first").await.expect("an order");
+    world.answer(&job, "Go on", "first").await;
     world.pass(SECOND * 20).await;
     cut(
         &world,
         &FaultKind::CutBefore,
         (Service::Jules, "POST", ":sendMessage"),
     );
-    world.say(&job, "Go on", "second").await.expect("an order");
+    world.answer(&job, "Go on", "second").await;
     world.pass(MINUTE * 20).await;
     assert_eq!(
         world.sandbox.counters().messages,
@@ -354,11 +296,7 @@ async fn an_approval_whose_answer_is_lost_is_given_once() {
         let job = world.submit("Add a test").await;
         world.until_is(MINUTE * 3, &job, "plan-waits").await;
         cut(&world, &kind, (Service::Jules, "POST", ":approvePlan"));
-        world
-            .backend
-            .approve_plan(&world.named(&job), None)
-            .await
-            .expect("an approval");
+        world.approve_plan(&job).await;
         merged(&world, &job).await;
         assert_eq!(world.sandbox.counters().approvals, 1, "{kind:?}");
         assert_eq!(world.session(&job).await.approvals, 1, "{kind:?}");
@@ -410,18 +348,7 @@ async fn a_deleted_branch_and_an_archived_session_survive_lost_answers() {
 #[tokio::test]
 async fn a_draft_marked_ready_and_a_branch_brought_up_to_date_survive_lost_answers() {
     for kind in CUTS {
-        let steps = vec![
-            progress(SECOND, "Working"),
-            Step::OpenPull {
-                after: SECOND,
-                files: Vec::new(),
-                draft: true,
-            },
-            Step::Complete {
-                after: SECOND,
-                no_change: false,
-            },
-        ];
+        let steps = vec![progress(SECOND, "Working"), open_draft(), complete(SECOND)];
         let strict = CiSetup {
             checks: green_checks(),
             required: vec![RequiredCheck::any("build")],
@@ -437,11 +364,7 @@ async fn a_draft_marked_ready_and_a_branch_brought_up_to_date_survive_lost_answe
         cut(&world, &kind, (Service::GitHub, "POST", "/graphql"));
         cut(&world, &kind, (Service::GitHub, "PUT", "/update-branch"));
         let job = world.submit("Add a test").await;
-        world
-            .until(MINUTE * 5, "a pull request", async |world| {
-                !world.sandbox.github().pulls(REPO).is_empty()
-            })
-            .await;
+        world.until_pull(MINUTE * 5).await;
         world.sandbox.github().push(
             world.clock.now(),
             REPO,
@@ -527,13 +450,7 @@ async fn a_wake_whose_answer_is_lost_comes_again_under_its_id() {
         cut(&world, &kind, (Service::Agent, "POST", ""));
         let job = world.submit("Add a test").await;
         merged(&world, &job).await;
-        let ids: Vec<_> = world
-            .sandbox
-            .agents()
-            .received(tests::world::AGENT)
-            .into_iter()
-            .map(|wake| wake.webhook_id)
-            .collect();
+        let ids = world.wake_ids();
         assert!(
             !ids.is_empty() && ids.iter().all(|id| *id == ids[0]),
             "{kind:?}: {ids:?}"
@@ -546,11 +463,7 @@ async fn github_down_for_an_hour_costs_an_hour_and_nothing_else() {
     for code in [500, 503, 429] {
         let world = World::on_green(Scenario::default()).await;
         let job = world.submit("Add a test").await;
-        world
-            .until(MINUTE, "a session", async |world| {
-                world.sandbox.counters().creates == 1
-            })
-            .await;
+        world.until_count(MINUTE, |it| it.creates == 1).await;
         world
             .sandbox
             .faults()
@@ -564,39 +477,4 @@ async fn github_down_for_an_hour_costs_an_hour_and_nothing_else() {
         assert_eq!(world.events(&job).await, ["completed/completed"]);
         world.finish().await;
     }
-}
-
-#[tokio::test]
-async fn github_down_while_a_merge_is_due_costs_no_merge() {
-    let world = World::on_green(Scenario::default()).await;
-    let job = world.submit("Add a test").await;
-    world.until_is(MINUTE * 5, &job, "in-review").await;
-    world
-        .sandbox
-        .faults()
-        .add(Fault::new(Service::GitHub, "", FaultKind::CutBefore));
-    world.pass(hour(1)).await;
-    world.sandbox.faults().clear();
-    world.until_is(MINUTE * 20, &job, "merged").await;
-    assert_eq!(world.sandbox.counters().merges, 1);
-    world.finish().await;
-}
-
-#[tokio::test]
-async fn a_github_credential_that_dies_is_waited_for() {
-    let world = World::on_green(Scenario::default()).await;
-    let job = world.submit("Add a test").await;
-    world.until_is(MINUTE * 5, &job, "in-review").await;
-    world
-        .sandbox
-        .github()
-        .revoke_token(sandbox::github::DEFAULT_TOKEN);
-    world.pass(hour(1)).await;
-    assert_eq!(world.sandbox.counters().merges, 0);
-    world
-        .sandbox
-        .github()
-        .add_token(sandbox::github::TokenSetup::default());
-    world.until_is(MINUTE * 20, &job, "merged").await;
-    world.finish().await;
 }

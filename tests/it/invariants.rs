@@ -5,18 +5,15 @@ use sandbox::github::{CheckSetup, Outcome};
 use sandbox::story::Step;
 use sandbox::{Fault, FaultKind, Scenario, Service};
 use tests::world::{
-    MINUTE, SECOND, Setup, World, asking, ci, from_work, hour, on_green, progress, scenario, story,
-    with_ci,
+    MINUTE, SECOND, World, asking, asks, ci, from_work, hour, on_green, progress, scenario, story,
+    with_ci, without_change,
 };
 
 #[tokio::test]
 async fn no_secret_reaches_the_table_or_an_event() {
     let leak =
         "Use AIzaSyD-0123456789abcdefghijklmnopqrstu or ghp_0123456789abcdefghijABCDEFGHIJ012345";
-    let ask = Step::Ask {
-        after: SECOND,
-        text: leak.to_owned(),
-    };
+    let ask = asks(SECOND, leak);
     let world = World::on_green(scenario(vec![story("leak", from_work(vec![ask]))])).await;
     world
         .secrets
@@ -136,13 +133,7 @@ async fn sorted(world: &World, job: &JobId) -> Vec<String> {
 
 #[tokio::test]
 async fn the_poller_and_the_door_write_nothing_outside() {
-    let world = World::with(Setup {
-        scenario: scenario(vec![asking("ask me", "Which?")]),
-        source: on_green(),
-        webhooks: true,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::hearing(scenario(vec![asking("ask me", "Which?")]), on_green(), true).await;
     world.submit("ask me").await;
     // No dispatcher runs: the poller ticks and webhooks arrive.
     for _ in 0..300 {
@@ -191,7 +182,7 @@ async fn lost_messages_change_nothing() {
             continue;
         }
         if !answered && world.state(&job).await == "asking" {
-            world.say(&job, "This", "answer").await.expect("an order");
+            world.answer(&job, "This", "answer").await;
             answered = true;
         }
         world.step_once().await;
@@ -217,13 +208,7 @@ async fn lost_messages_change_nothing() {
 async fn a_story_without_a_pull_request_ends_by_itself() {
     let done = story(
         "nothing",
-        vec![
-            progress(SECOND, "Looking"),
-            Step::Complete {
-                after: SECOND,
-                no_change: true,
-            },
-        ],
+        vec![progress(SECOND, "Looking"), without_change(SECOND)],
     );
     let mut source = on_green();
     source.timing.watch_completed = hour(2);

@@ -156,30 +156,10 @@ async fn no_misconfiguration_is_told_as_pending_checks() {
 #[tokio::test]
 async fn checks_that_are_merely_late_are_told_so() {
     // The rule above would hold of a `why` that never says "pending".
-    let late = CiSetup {
-        checks: green_checks()
-            .into_iter()
-            .map(|check| sandbox::github::CheckSetup {
-                takes: hour(2),
-                ..check
-            })
-            .collect(),
-        ..CiSetup::default()
-    };
-    let case = case("late", "checks_pending", |_, _| {});
-    let mut repo = RepoSetup::new(REPO).with_ci(late);
-    let mut source = on_green();
-    (case.make)(&mut repo, &mut source);
-    let scenario = Scenario {
-        repos: vec![repo],
-        ..Scenario::default()
-    };
-    let world = World::of(scenario, source).await;
-    let job = world.submit("Add a test").await;
-    world.pass(MINUTE * 30).await;
-    assert!(
-        world.gives(&job, case.gives).await,
-        "{}",
-        world.story().await
-    );
+    let case = case("late", "checks_pending", |repo, _| {
+        let checks = repo.ci.checks.iter_mut();
+        checks.for_each(|check| check.takes = hour(2));
+    });
+    let (world, job) = played(&case).await;
+    world.must_give(&job, case.gives).await;
 }

@@ -13,7 +13,7 @@ use local::{Database, LocalQueue};
 use tests::clock::FakeClock;
 use tests::contract::dead;
 use tests::memory::{MemoryQueue, MemoryRecords};
-use tests::world::{MINUTE, Setup, World, asking, on_green, scenario};
+use tests::world::{MINUTE, World, asking, on_green, scenario};
 
 #[tokio::test]
 async fn dead_letters_are_put_back_to_work_once() {
@@ -31,16 +31,15 @@ async fn dead_letters_are_put_back_to_work_once() {
 }
 
 async fn merged(webhooks: bool) -> (World, domain::ids::JobId) {
-    let world = World::with(Setup {
-        scenario: scenario(vec![asking("ask me", "Which database?")]),
-        source: on_green(),
+    let world = World::hearing(
+        scenario(vec![asking("ask me", "Which database?")]),
+        on_green(),
         webhooks,
-        ..Setup::default()
-    })
+    )
     .await;
     let job = world.submit("ask me").await;
     world.until_is(MINUTE * 30, &job, "asking").await;
-    world.say(&job, "PostgreSQL", "answer").await.expect("said");
+    world.answer(&job, "PostgreSQL", "answer").await;
     world.until_is(MINUTE * 60, &job, "merged").await;
     (world, job)
 }

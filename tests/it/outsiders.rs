@@ -6,8 +6,7 @@ use sandbox::github::NewPull;
 use sandbox::story::Step;
 use sandbox::{Foreign, ForeignPull, ForeignSession, Scenario, Service};
 use tests::world::{
-    MINUTE, REPO, SECOND, Setup, World, from_work, hour, on_green, progress, scenario, source,
-    story,
+    MINUTE, REPO, SECOND, World, from_work, hour, on_green, progress, scenario, source, story,
 };
 
 fn pulls(count: u32, change: impl FnOnce(&mut NewPull)) -> ForeignPull {
@@ -89,13 +88,7 @@ async fn crowd(source: Source, webhooks: bool) -> World {
         foreign: look_alikes(),
         ..scenario(vec![story("slow", steps)])
     };
-    let world = World::with(Setup {
-        scenario: played,
-        source,
-        webhooks,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::hearing(played, source, webhooks).await;
     for foreign in strangers() {
         world
             .sandbox
@@ -268,11 +261,7 @@ async fn another_installation_on_the_same_account_is_left_alone() {
     // Theirs has our job's id in its marker, under their own name.
     let world = crowd(on_green(), false).await;
     let job = world.submit("slow").await;
-    world
-        .until(MINUTE, "a session", async |world| {
-            world.sandbox.counters().creates == 1
-        })
-        .await;
+    world.until_count(MINUTE, |it| it.creates == 1).await;
     let theirs = ForeignSession {
         title: format!("[gaffer other/{job}#1] theirs"),
         state: "IN_PROGRESS".to_owned(),

@@ -10,19 +10,11 @@ use engine::work::Work;
 use jiff::SignedDuration;
 use sandbox::{Fault, FaultKind, Scenario, Service, WebhookFaults};
 use tests::reader::working;
-use tests::world::{
-    MINUTE, Moment, SECOND, Setup, WEBHOOK_SECRET, World, asking, on_green, scenario,
-};
+use tests::world::{MINUTE, Moment, SECOND, WEBHOOK_SECRET, World, asking, on_green, scenario};
 
 async fn begin(webhooks: bool) -> World {
     let scenario = scenario(vec![asking("ask me", "Which database?")]);
-    World::with(Setup {
-        scenario,
-        source: on_green(),
-        webhooks,
-        ..Setup::default()
-    })
-    .await
+    World::hearing(scenario, on_green(), webhooks).await
 }
 
 /// Submits and answers like a client that retries after an error, until the job is merged.
@@ -168,10 +160,7 @@ async fn every_message_twice_at_once_does_everything_once() {
         world.clock.advance(SignedDuration::from_secs(1));
         world.sandbox.advance();
         if !said && world.state(&job).await == "asking" {
-            world
-                .say(&job, "PostgreSQL", "answer")
-                .await
-                .expect("an answer");
+            world.answer(&job, "PostgreSQL", "answer").await;
             said = true;
         }
         let (one, other) = tokio::join!(world.poller.tick(), poller.tick());
@@ -213,13 +202,7 @@ async fn webhooks_that_are_doubled_reordered_late_or_lost_change_nothing() {
             webhook_faults: faults.clone(),
             ..scenario(vec![asking("ask me", "Which database?")])
         };
-        let world = World::with(Setup {
-            scenario,
-            source: on_green(),
-            webhooks: true,
-            ..Setup::default()
-        })
-        .await;
+        let world = World::hearing(scenario, on_green(), true).await;
         let job = world.submit("ask me").await;
         play(&world, &job).await;
         once(&world, &job, &format!("{faults:?}")).await;
@@ -228,11 +211,7 @@ async fn webhooks_that_are_doubled_reordered_late_or_lost_change_nothing() {
 
 /// Posts a body to the webhook endpoint like GitHub, under a new id each time.
 async fn post(world: &World, body: &str, id: usize) -> u16 {
-    let client = reqwest::Client::builder()
-        .no_proxy()
-        .build()
-        .expect("a client");
-    let request = client
+    let request = tests::world::plain_client()
         .post(world.webhook_url())
         .header("content-type", "application/json")
         .header("x-github-event", "pull_request")
@@ -258,10 +237,7 @@ async fn one_webhook_a_hundred_times_is_a_reading_or_two() {
     let world = begin(true).await;
     let job = world.submit("ask me").await;
     world.until_is(MINUTE * 5, &job, "asking").await;
-    world
-        .say(&job, "PostgreSQL", "answer")
-        .await
-        .expect("an answer");
+    world.answer(&job, "PostgreSQL", "answer").await;
     world.until_is(MINUTE * 5, &job, "in-review").await;
     world.pass(MINUTE / 2).await;
     let opened = world
@@ -322,11 +298,7 @@ async fn whoever_waits_for_a_create_that_ends_just_then_begins_at_once() {
     let cut = Fault::new(Service::Jules, "/sessions", FaultKind::CutAfterEffect);
     world.sandbox.faults().add(cut.on("POST").next(1));
     let first = world.submit("ask me").await;
-    world
-        .until(MINUTE, "a session", async |world| {
-            !world.sandbox.jules().sessions().is_empty()
-        })
-        .await;
+    world.until_count(MINUTE, |it| it.creates == 1).await;
     assert_eq!(world.state(&first).await, "starting");
     let (backend, second) = (world.backend.clone(), world.submit("ask me too").await);
     let made = world.sandbox.jules().sessions()[0].id.clone();

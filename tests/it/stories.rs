@@ -39,16 +39,11 @@ mod why;
 
 use domain::ids::JobId;
 use domain::policy::{PlanApproval, Policy, Source};
-use sandbox::story::{Step, Story};
-use tests::world::{MINUTE, REPO, SECOND, Setup, World, on_green, scenario, silent, source, story};
+use sandbox::story::Story;
+use tests::world::{MINUTE, REPO, SECOND, World, asks, on_green, scenario, silent, source, story};
 
 async fn merged_story(webhooks: bool) {
-    let world = World::with(Setup {
-        source: on_green(),
-        webhooks,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::hearing(sandbox::Scenario::default(), on_green(), webhooks).await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 10, &job, "merged").await;
     world.pass(MINUTE).await;
@@ -59,6 +54,7 @@ async fn merged_story(webhooks: bool) {
         (1, 1, 1)
     );
     assert_eq!((counters.branch_deletes, counters.archives), (1, 1));
+    assert_eq!(counters.approve_calls, 0, "Jules goes on by itself");
     assert_eq!(world.events(&job).await, ["completed/completed"]);
     let pull = world
         .sandbox
@@ -105,10 +101,7 @@ async fn by_default_people_merge() {
 
 #[tokio::test]
 async fn a_question_wakes_the_agent_once_and_its_answer_goes_on() {
-    let ask = Step::Ask {
-        after: SECOND * 3,
-        text: "Which database?".to_owned(),
-    };
+    let ask = asks(SECOND * 3, "Which database?");
     let mut steps = vec![ask];
     steps.extend(Story::default().steps.into_iter().skip(1));
     let world = World::on_green(scenario(vec![story("ask me", steps)])).await;
@@ -120,17 +113,8 @@ async fn a_question_wakes_the_agent_once_and_its_answer_goes_on() {
     assert_eq!(wakes.len(), 1, "{wakes:#?}");
     assert_eq!(wakes[0]["message"], "Which database?");
 
-    let named = world.backend.find(job.as_str()).await.expect("the job");
-    world
-        .backend
-        .say(&named, "PostgreSQL", "answer-1")
-        .await
-        .expect("an answer");
-    world
-        .backend
-        .say(&named, "PostgreSQL", "answer-1")
-        .await
-        .expect("the same answer");
+    world.answer(&job, "PostgreSQL", "answer-1").await;
+    world.answer(&job, "PostgreSQL", "answer-1").await;
     world.until_is(MINUTE * 10, &job, "merged").await;
     assert_eq!(world.sandbox.counters().messages, 1);
     assert_eq!(
@@ -154,12 +138,7 @@ async fn a_plan_is_shown_to_whoever_approves_plans() {
         "Look around"
     );
 
-    let named = world.backend.find(job.as_str()).await.expect("the job");
-    world
-        .backend
-        .approve_plan(&named, None)
-        .await
-        .expect("an approval");
+    world.approve_plan(&job).await;
     world.until_is(MINUTE * 10, &job, "merged").await;
     assert_eq!(world.sandbox.counters().approvals, 1);
     world.finish().await;

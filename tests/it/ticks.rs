@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use local::{Database, LocalQueue};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use tests::world::{MINUTE, SECOND, Setup, World, scenario, stalling};
+use tests::world::{MINUTE, SECOND, World, scenario, stalling};
 
 /// For how long each run plays, in virtual seconds.
 const PLAYED: usize = 900;
@@ -283,11 +283,7 @@ async fn a_message_ticks_only_for_the_lease_that_it_names() {
 
 /// A world whose one session works on and says nothing.
 async fn quiet() -> World {
-    let world = World::with(Setup {
-        scenario: scenario(vec![stalling("stall")]),
-        ..Setup::default()
-    })
-    .await;
+    let world = World::of(scenario(vec![stalling("stall")]), tests::world::source()).await;
     let job = world.submit("stall").await;
     world.until_is(MINUTE * 5, &job, "working").await;
     world.pass(MINUTE).await;

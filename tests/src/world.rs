@@ -54,11 +54,12 @@ pub use functions::batch_event;
 pub use ground::{Ground, Ripening, Whole};
 pub use ledger::Ledger;
 pub use look::usual;
-pub use mail::Postman;
+pub use mail::{Postman, plain_client};
 use reaper::Reaper;
 pub use scenes::{
-    MINUTE, SECOND, asking, asking_often, ci, from_work, green_checks, hour, on_green, open_pull,
-    progress, scenario, silent, source, source_of, stalling, story, with_ci, work,
+    MINUTE, SECOND, asking, asking_often, asks, ci, complete, from_work, green_checks, hour,
+    on_green, open_draft, open_pull, progress, scenario, silent, source, source_of, stalling,
+    story, with_ci, without_change, work,
 };
 pub use vault::Vault;
 use wiring::adapters;
@@ -203,17 +204,23 @@ impl World {
 
     /// A world that plays this with these settings of [`REPO`].
     pub async fn of(scenario: Scenario, source: Source) -> Self {
-        let setup = Setup {
-            scenario,
-            source,
-            ..Setup::default()
-        };
-        Box::pin(Self::begun(setup)).await
+        Box::pin(Self::hearing(scenario, source, false)).await
     }
 
     /// A world that plays this, where Gaffer merges what is green.
     pub async fn on_green(scenario: Scenario) -> Self {
         Box::pin(Self::of(scenario, on_green())).await
+    }
+
+    /// A world that plays this with these settings of [`REPO`]; GitHub's webhooks arrive, or they do not.
+    pub async fn hearing(scenario: Scenario, source: Source, webhooks: bool) -> Self {
+        let setup = Setup {
+            scenario,
+            source,
+            webhooks,
+            ..Setup::default()
+        };
+        Box::pin(Self::begun(setup)).await
     }
 
     /// A world as set up.
@@ -329,7 +336,7 @@ impl World {
     }
 
     /// Changes an account's plan.
-    pub async fn limit(&self, name: &str, limits: Limits) {
+    pub async fn limit(&self, name: &str, concurrent: u32, per_day: u32) {
         let name: AccountName = name.parse().expect("a name");
         let found = self
             .backend
@@ -339,7 +346,10 @@ impl World {
             .expect("a store")
             .expect("an account");
         let account = Account {
-            limits,
+            limits: Limits {
+                concurrent,
+                per_day,
+            },
             ..found.value
         };
         let mut unit = self.backend.unit();
@@ -379,6 +389,12 @@ impl World {
             IndexEntry::default(),
         );
         self.backend.commit(unit).await.expect("a switch");
+    }
+
+    /// Lets everything go on, as the order to resume does.
+    pub async fn resume(&self) {
+        self.pause(false).await;
+        self.backend.go_on(None).await.expect("a queue");
     }
 
     /// One more dispatcher on the same store and queue.

@@ -6,23 +6,22 @@ use engine::ports::Record;
 use engine::retention;
 use jiff::SignedDuration;
 use tests::records::{Kind, kind_of};
-use tests::world::{MINUTE, Setup, World, asking, hour, on_green, scenario};
+use tests::world::{MINUTE, World, asking, hour, on_green, scenario};
 
 /// Longer than anything is kept that may be forgotten.
 const LONG: SignedDuration = SignedDuration::from_hours(401 * 24);
 
 /// A job that asks, is answered, and is merged; its agent acknowledges everything.
 async fn told_world() -> World {
-    let world = World::with(Setup {
-        scenario: scenario(vec![asking("ask me", "Which database?")]),
-        source: on_green(),
-        webhooks: true,
-        ..Setup::default()
-    })
+    let world = World::hearing(
+        scenario(vec![asking("ask me", "Which database?")]),
+        on_green(),
+        true,
+    )
     .await;
     let job = world.submit("ask me").await;
     world.until_is(MINUTE * 5, &job, "asking").await;
-    world.say(&job, "SQLite", "an answer").await.expect("said");
+    world.answer(&job, "SQLite", "an answer").await;
     world.until_is(MINUTE * 20, &job, "merged").await;
     world.pass(MINUTE).await;
     for wake in world.wakes() {

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use domain::ids::JobId;
 use domain::policy::PlanApproval;
 use sandbox::github::{CheckSetup, Outcome};
-use sandbox::story::Step;
 use sandbox::{Counters, Fault, FaultKind, Service};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tests::world::{
-    MINUTE, SECOND, Setup, World, asking, ci, from_work, hour, on_green, scenario, story, with_ci,
+    MINUTE, SECOND, Setup, World, asking, asks, ci, from_work, hour, on_green, scenario, story,
+    with_ci,
 };
 
 /// A world on disk and the folder that its databases and backups are in.
@@ -72,10 +72,7 @@ impl Stage {
         self.world
             .until(hour(2), "merged", async |world| {
                 if world.state(job).await == "asking" {
-                    world
-                        .say(job, "PostgreSQL", "answer")
-                        .await
-                        .expect("an order");
+                    world.answer(job, "PostgreSQL", "answer").await;
                 }
                 world.state(job).await == "merged"
             })
@@ -118,11 +115,7 @@ async fn a_backup_of_any_moment_put_back_after_the_end_does_nothing_once_more() 
         stage.world.clock.advance(SECOND);
         stage.world.step().await;
         if matches!(stage.world.state(&job).await, "asking" | "answered") {
-            stage
-                .world
-                .say(&job, "PostgreSQL", "answer")
-                .await
-                .expect("an order");
+            stage.world.answer(&job, "PostgreSQL", "answer").await;
             backups.push(("once the answer was wished for", stage.back_up()));
         }
         let now = stage.world.ledger.written().len();
@@ -176,11 +169,7 @@ async fn a_backup_put_back_midway_goes_on_from_there() {
             for _ in 0..seconds {
                 stage.world.pass(SECOND).await;
                 if stage.world.state(&job).await == "asking" {
-                    stage
-                        .world
-                        .say(&job, "PostgreSQL", "answer")
-                        .await
-                        .expect("an order");
+                    stage.world.answer(&job, "PostgreSQL", "answer").await;
                 }
             }
         };
@@ -214,11 +203,7 @@ async fn wishes_that_the_backup_holds_unfinished_are_looked_for_first() {
             while calls(&stage) == 0 {
                 stage.world.pass(SECOND).await;
                 if stage.world.state(&job).await == "asking" {
-                    stage
-                        .world
-                        .say(&job, "PostgreSQL", "answer")
-                        .await
-                        .expect("an order");
+                    stage.world.answer(&job, "PostgreSQL", "answer").await;
                 }
             }
             let backup = stage.back_up();
@@ -257,10 +242,7 @@ async fn a_job_that_was_handed_over_after_the_backup_is_left_alone() {
 
 #[tokio::test]
 async fn the_same_words_to_a_later_question_are_said_again() {
-    let ask = |text: &str| Step::Ask {
-        after: SECOND * 3,
-        text: text.to_owned(),
-    };
+    let ask = |text: &str| asks(SECOND * 3, text);
     let mut stage = Stage::start(Setup {
         scenario: scenario(vec![story(
             "ask twice",
@@ -277,28 +259,21 @@ async fn the_same_words_to_a_later_question_are_said_again() {
     let backup = stage.back_up();
     let asked = async |world: &World| world.state(&job).await == "asking";
     stage.world.until(MINUTE * 2, "asked", asked).await;
-    stage
-        .world
-        .say(&job, "Yes", "first")
-        .await
-        .expect("an order");
-    stage
-        .world
-        .until(MINUTE * 2, "asked again", async |world| {
-            world.events(&job).await.len() == 2
-        })
-        .await;
+    stage.world.answer(&job, "Yes", "first").await;
+    stage.world.until_events(MINUTE * 2, &job, 2).await;
     stage.restore(&backup).await;
     stage.world.until(hour(1), "asked again", asked).await;
-    stage
-        .world
-        .say(&job, "Yes", "second")
-        .await
-        .expect("an order");
+    stage.world.answer(&job, "Yes", "second").await;
     stage.world.until_is(hour(1), &job, "merged").await;
     assert_eq!(stage.world.sandbox.counters().messages, 2);
     stage.world.pass(MINUTE * 10).await;
     stage.world.finish().await;
+}
+
+async fn approve_if_it_waits(world: &World, job: &JobId) {
+    if world.state(job).await == "plan-waits" {
+        drop(world.backend.approve_plan(&world.named(job), None).await);
+    }
 }
 
 #[tokio::test]
@@ -316,9 +291,7 @@ async fn a_plan_is_approved_once_and_a_red_check_is_told_of_once() {
         stage
             .world
             .until(hour(2), "merged", async |world| {
-                if world.state(&job).await == "plan-waits" {
-                    drop(world.backend.approve_plan(&world.named(&job), None).await);
-                }
+                approve_if_it_waits(world, &job).await;
                 world.state(&job).await == "merged"
             })
             .await;
@@ -327,15 +300,7 @@ async fn a_plan_is_approved_once_and_a_red_check_is_told_of_once() {
     let mut backups = vec![stage.back_up()];
     for _ in 0..12 {
         stage.world.pass(SECOND * 4).await;
-        if stage.world.state(&job).await == "plan-waits" {
-            drop(
-                stage
-                    .world
-                    .backend
-                    .approve_plan(&stage.world.named(&job), None)
-                    .await,
-            );
-        }
+        approve_if_it_waits(&stage.world, &job).await;
         backups.push(stage.back_up());
     }
     approved(&stage).await;

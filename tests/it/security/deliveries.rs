@@ -11,7 +11,8 @@ use jiff::Timestamp;
 use sandbox::story::{Step, Story};
 use serde_json::{Value, json};
 use tests::world::{
-    MINUTE, REPO, SECOND, World, differences, hour, open_pull, scenario, story, without_texts,
+    MINUTE, REPO, SECOND, World, differences, hour, open_pull, scenario, story, without_change,
+    without_texts,
 };
 
 use super::corpus::{PLAIN, Pen, hostile};
@@ -74,10 +75,7 @@ fn reviewer(pen: &Pen) -> Story {
         after: SECOND,
         text: format!("```json\n{answer}\n```"),
     };
-    let ends = Step::Complete {
-        after: SECOND,
-        no_change: true,
-    };
+    let ends = without_change(SECOND);
     story("You review a change", vec![says, ends])
 }
 

@@ -185,18 +185,12 @@ async fn injected_world(pen: &Pen) -> (World, Vec<JobId>) {
         jobs.push(world.submit(prompt).await);
     }
     world.pass(MINUTE * 2).await;
-    world
-        .say(&jobs[0], "The blue one", "answer")
-        .await
-        .expect("an answer");
+    world.answer(&jobs[0], "The blue one", "answer").await;
     world.pass(MINUTE).await;
     let (_, number) = world.session(&jobs[0]).await.pull.expect("a pull request");
     chatter(&world, number, pen).await;
     world.pass(hour(1)).await;
-    world
-        .say(&jobs[2], "Go on", "nudge")
-        .await
-        .expect("a nudge");
+    world.answer(&jobs[2], "Go on", "nudge").await;
     world.pass(hour(2)).await;
     (world, jobs)
 }
@@ -258,10 +252,7 @@ pub(super) fn passed_on_safely(world: &World) {
 async fn a_comparison_of_stories_sees_a_decision_that_differs() {
     let (one, _) = injected_world(&Pen::plain()).await;
     let (other, jobs) = injected_world(&Pen::plain()).await;
-    other
-        .say(&jobs[2], "Go on again", "nudge 2")
-        .await
-        .expect("a nudge");
+    other.answer(&jobs[2], "Go on again", "nudge 2").await;
     other.pass(MINUTE).await;
     one.pass(MINUTE).await;
     assert!(!differences(&one.decisions().await, &other.decisions().await).is_empty());

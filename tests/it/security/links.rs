@@ -7,8 +7,8 @@ use sandbox::story::Step;
 use sandbox::{ForeignPull, Scenario};
 use serde_json::json;
 use tests::world::{
-    MINUTE, REPO, SECOND, Setup, World, ci, differences, green_checks, hour, on_green, open_pull,
-    progress, scenario, source_of, story,
+    MINUTE, REPO, SECOND, World, ci, complete, differences, green_checks, hour, on_green,
+    open_pull, progress, scenario, source_of, story,
 };
 
 /// Another repository of ours, whose jobs are merged on green too.
@@ -19,10 +19,7 @@ fn slow() -> Vec<Step> {
         progress(MINUTE, "Working"),
         open_pull(),
         progress(MINUTE * 5, "Working"),
-        Step::Complete {
-            after: SECOND * 2,
-            no_change: false,
-        },
+        complete(SECOND * 2),
     ]
 }
 
@@ -32,15 +29,14 @@ async fn world(reviews_required: u32) -> (World, JobId) {
         reviews_required,
         ..RepoSetup::new(name).with_ci(ci(green_checks()))
     };
-    let world = World::with(Setup {
-        scenario: Scenario {
+    let world = World::hearing(
+        Scenario {
             repos: vec![repo(REPO), repo(OTHER)],
             ..scenario(vec![story("Add", slow())])
         },
-        source: on_green(),
-        webhooks: true,
-        ..Setup::default()
-    })
+        on_green(),
+        true,
+    )
     .await;
     let mut other = on_green();
     other.repo = source_of(OTHER, "default").repo;

@@ -3,11 +3,10 @@
 
 use sandbox::ForeignPull;
 use sandbox::github::{APP_ID, NewPull};
-use sandbox::story::Step;
 use serde_json::Value;
 use tests::world::{
-    MINUTE, REPO, SECOND, Setup, World, differences, hour, on_green, open_pull, progress, scenario,
-    story,
+    MINUTE, REPO, SECOND, World, complete, differences, hour, on_green, open_pull, progress,
+    scenario, story,
 };
 
 use super::payloads::{ASSOCIATIONS, FORK, JULES_APP, Target, aimed, all, names, voiced};
@@ -40,18 +39,9 @@ async fn busy_world() -> World {
     let steps = vec![
         open_pull(),
         progress(MINUTE * 10, "Working"),
-        Step::Complete {
-            after: SECOND * 2,
-            no_change: false,
-        },
+        complete(SECOND * 2),
     ];
-    let world = World::with(Setup {
-        scenario: scenario(vec![story("Add", steps)]),
-        source: on_green(),
-        webhooks: true,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::hearing(scenario(vec![story("Add", steps)]), on_green(), true).await;
     for other in [stranger("tempting", None), stranger("forked", Some(FORK))] {
         world
             .sandbox

@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 use sandbox::github::{CheckSetup, Outcome};
 use sandbox::webhook::Delivery;
 use tests::world::{
-    MINUTE, Postman, SECOND, Setup, World, ci, differences, green_checks, on_green, with_ci,
+    MINUTE, Postman, SECOND, World, ci, differences, green_checks, on_green, with_ci,
 };
 
 /// How often every delivery comes again.
@@ -23,13 +23,7 @@ const STORY: SignedDuration = SignedDuration::from_mins(20);
 async fn world() -> World {
     let mut checks = green_checks();
     checks.push(CheckSetup::new("lint", Outcome::FailsFirst(1)));
-    let world = World::with(Setup {
-        scenario: with_ci(ci(checks)),
-        source: on_green(),
-        webhooks: true,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::hearing(with_ci(ci(checks)), on_green(), true).await;
     world.submit("Add a search box").await;
     world
 }

@@ -1,6 +1,5 @@
 //! Several accounts: each with its own key, its own budget and its own errors.
 
-use domain::governor::Limits;
 use domain::ids::JobId;
 use sandbox::Scenario;
 use sandbox::github::RepoSetup;
@@ -65,13 +64,8 @@ async fn a_dead_key_is_one_event_and_the_other_account_goes_on() {
 
     world.secrets.put("jules/default", "key-of-default");
     world.until_is(hour(1), &waiting, "merged").await;
-    assert_eq!(
-        (
-            world.sandbox.counters().creates,
-            world.sandbox.counters().merges
-        ),
-        (2, 2)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.merges), (2, 2));
 
     world
         .secrets
@@ -93,11 +87,7 @@ async fn a_dead_key_is_one_event_and_the_other_account_goes_on() {
 async fn a_key_that_dies_under_way_stops_nothing_for_good() {
     let world = two_accounts().await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE, "a session", async |world| {
-            world.sandbox.counters().creates == 1
-        })
-        .await;
+    world.until_count(MINUTE, |it| it.creates == 1).await;
     world
         .sandbox
         .jules()
@@ -116,33 +106,13 @@ async fn a_key_that_dies_under_way_stops_nothing_for_good() {
 #[tokio::test]
 async fn each_account_has_its_own_slots() {
     let world = two_accounts().await;
-    world
-        .limit(
-            "default",
-            Limits {
-                concurrent: 1,
-                per_day: 100,
-            },
-        )
-        .await;
-    world
-        .limit(
-            "second",
-            Limits {
-                concurrent: 2,
-                per_day: 100,
-            },
-        )
-        .await;
+    world.limit("default", 1, 100).await;
+    world.limit("second", 2, 100).await;
     let mut jobs = Vec::new();
     for repo in [REPO, REPO, OTHER, OTHER] {
         jobs.push(world.submit_to(repo, "Add a test").await);
     }
-    world
-        .until(MINUTE, "three sessions", async |world| {
-            world.sandbox.counters().creates == 3
-        })
-        .await;
+    world.until_count(MINUTE, |it| it.creates == 3).await;
     let accounts: Vec<String> = world
         .sandbox
         .jules()
@@ -159,12 +129,7 @@ async fn each_account_has_its_own_slots() {
         "{accounts:?}"
     );
     world.until_merged(MINUTE * 20, &jobs).await;
-    assert_eq!(
-        (
-            world.sandbox.counters().creates,
-            world.sandbox.counters().create_calls
-        ),
-        (4, 4)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.create_calls), (4, 4));
     world.finish().await;
 }

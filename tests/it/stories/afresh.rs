@@ -83,8 +83,7 @@ async fn checks_that_have_ended_are_seen_once_a_setting_is_changed() {
     patient.timing.pull_poll = MINUTE * 20;
     let world = World::of(with_ci(ci(vec![slow])), patient.clone()).await;
     let job = world.submit("Add a test").await;
-    let running = async |world: &World| world.gives(&job, "checks_pending").await;
-    world.until(MINUTE * 20, "checks that run", running).await;
+    world.until_gives(MINUTE * 20, &job, "checks_pending").await;
     world.pass(MINUTE * 4).await;
     // They ended two minutes ago, and no reading has come.
     assert!(world.gives(&job, "checks_pending").await);
@@ -130,8 +129,7 @@ async fn an_order_about_a_job_has_its_pull_request_read() {
     let others = read_at(&world, &jobs[1]).await;
     let before = readings(&world);
     let at = world.clock.now();
-    let said = world.say(&jobs[0], "Name it differently", "words").await;
-    said.expect("a message");
+    world.answer(&jobs[0], "Name it differently", "words").await;
     world.pass(SECOND * 2).await;
     assert!(read_at(&world, &jobs[0]).await >= at);
     assert_eq!(readings(&world), before + 1);

@@ -6,7 +6,9 @@ use domain::policy::MergePolicy;
 use sandbox::github::{ChangedFile, CiSetup, NewCommit, PullState, RepoSetup, RequiredCheck};
 use sandbox::story::{Step, Story};
 use sandbox::{Fault, FaultKind, Scenario, Service};
-use tests::world::{MINUTE, REPO, SECOND, World, green_checks, hour, on_green, progress, story};
+use tests::world::{
+    MINUTE, REPO, SECOND, World, complete, green_checks, hour, on_green, progress, story,
+};
 
 /// A session that changes one file.
 fn changing(matches: &str, file: &str) -> Story {
@@ -17,10 +19,7 @@ fn changing(matches: &str, file: &str) -> Story {
             files: vec![ChangedFile::modified(file)],
             draft: false,
         },
-        Step::Complete {
-            after: SECOND,
-            no_change: false,
-        },
+        complete(SECOND),
     ];
     story(matches, steps)
 }

@@ -7,9 +7,8 @@ use domain::outgoing_text;
 use domain::policy::{Answers, PlanApproval, Source};
 use engine::keys;
 use sandbox::agent::AgentSetup;
-use sandbox::story::Step;
 use tests::world::{
-    AGENT, MINUTE, SECOND, Setup, World, from_work, hour, on_green, scenario, story,
+    AGENT, MINUTE, SECOND, Setup, World, asks, from_work, hour, on_green, scenario, story,
 };
 
 use super::falling_silent;
@@ -37,10 +36,7 @@ async fn answering(statuses: &[u16], chain: &[&str]) -> World {
 }
 
 fn setup(questions: u32, chain: &[&str]) -> Setup {
-    let ask = |n: u32| Step::Ask {
-        after: SECOND * 3,
-        text: format!("Question {n}"),
-    };
+    let ask = |n: u32| asks(SECOND * 3, &format!("Question {n}"));
     let steps = (1..=questions).map(ask).collect();
     let mut source = on_green();
     source.policy.plan_approval = PlanApproval::Auto;
@@ -69,17 +65,13 @@ async fn audiences(world: &World, job: &JobId) -> Vec<Audience> {
 async fn what_is_said_again_under_its_old_name_answers_no_other_question() {
     let world = asking(2, &["agent:2h", "nudge:20m", "human"], true).await;
     let job = asked(&world).await;
-    world.say(&job, "Yes", "the key").await.expect("an answer");
-    world
-        .until(MINUTE * 5, "a second question", async |world| {
-            world.events(&job).await.len() == 2
-        })
-        .await;
+    world.answer(&job, "Yes", "the key").await;
+    world.until_events(MINUTE * 5, &job, 2).await;
     assert_eq!(world.sandbox.counters().messages, 1);
     world.pass(MINUTE * 110).await;
     let version = world.version(&job).await;
     // It sends nothing, so no turn waits for its outcome.
-    world.say(&job, "Yes", "the key").await.expect("as before");
+    world.answer(&job, "Yes", "the key").await;
     assert_eq!(world.version(&job).await, version);
     world.pass(MINUTE * 15).await;
     assert_eq!(world.sandbox.counters().messages, 2);

@@ -3,7 +3,9 @@
 use domain::ids::JobId;
 use sandbox::github::{ChangedFile, PullState};
 use sandbox::story::Step;
-use tests::world::{MINUTE, REPO, SECOND, Setup, World, hour, on_green, progress, scenario, story};
+use tests::world::{
+    MINUTE, REPO, SECOND, Setup, World, complete, hour, on_green, progress, scenario, story,
+};
 
 /// A session that changes what runs the checks.
 fn touching_ci() -> sandbox::Scenario {
@@ -13,10 +15,7 @@ fn touching_ci() -> sandbox::Scenario {
         files,
         draft: false,
     };
-    let done = Step::Complete {
-        after: SECOND * 2,
-        no_change: false,
-    };
+    let done = complete(SECOND * 2);
     let steps = vec![progress(SECOND * 2, "Working"), open, done];
     scenario(vec![story("Cache", steps)])
 }

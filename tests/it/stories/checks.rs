@@ -1,14 +1,11 @@
 //! Continuous integration that never starts, cannot be read, fails, or is late: every wait has its reason, and nothing merges unproved.
 
 use domain::ids::JobId;
-use sandbox::github::{
-    Access, CheckSetup, CheckState, CiSetup, Conclusion, Outcome, Permissions, RepoSetup,
-    RequiredCheck, Resource, TokenSetup,
-};
-use sandbox::story::Step;
+use sandbox::github::{CheckSetup, CheckState, CiSetup, Conclusion, Outcome, RepoSetup};
 use sandbox::{Author, Fault, FaultKind, Lags, Scenario, Service};
 use tests::world::{
-    MINUTE, REPO, SECOND, World, ci, green_checks, hour, progress, scenario, story, with_ci,
+    MINUTE, REPO, SECOND, World, ci, complete, green_checks, hour, open_draft, progress, scenario,
+    story, with_ci,
 };
 
 async fn world_of(scenario: Scenario) -> (World, JobId) {
@@ -25,6 +22,14 @@ async fn merges(world: &World, job: &JobId) {
 
 fn never() -> CiSetup {
     ci(vec![CheckSetup::new("build", Outcome::Never)])
+}
+
+/// A check of the first pull request ends like this.
+fn check_ends(world: &World, name: &str, conclusion: Conclusion) {
+    let (head, now) = (world.pull(1).head_sha, world.clock.now());
+    let ended = CheckState::Completed(conclusion);
+    let github = world.sandbox.github();
+    github.set_check(now, REPO, (&head, name), ended);
 }
 
 /// Waits, gives this cause in words, announces it once, and never merges.
@@ -50,13 +55,8 @@ async fn never_starts(scenario: Scenario, words: &str) -> World {
         world.wake_names(),
         ["completed/completed", "error/ci_never_started"]
     );
-    assert_eq!(
-        (
-            world.sandbox.counters().merge_calls,
-            world.sandbox.counters().messages
-        ),
-        (0, 0)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.merge_calls, counters.messages), (0, 0));
     world.finish().await;
     world
 }
@@ -114,58 +114,11 @@ async fn checks_that_start_after_all_are_waited_for_and_merged() {
 async fn a_check_that_wants_an_action() {
     let (world, job) = world_of(with_ci(never())).await;
     world.until_is(MINUTE * 5, &job, "in-review").await;
-    let head = world.pull(1).head_sha;
-    let now = world.clock.now();
-    world.sandbox.github().set_check(
-        now,
-        REPO,
-        (&head, "build"),
-        CheckState::Completed(Conclusion::ActionRequired),
-    );
+    check_ends(&world, "build", Conclusion::ActionRequired);
     world.pass(hour(1)).await;
     world.must_give(&job, "action_required").await;
-    let now = world.clock.now();
-    world.sandbox.github().set_check(
-        now,
-        REPO,
-        (&head, "build"),
-        CheckState::Completed(Conclusion::Success),
-    );
+    check_ends(&world, "build", Conclusion::Success);
     merges(&world, &job).await;
-}
-
-#[tokio::test]
-async fn a_missing_permission_is_never_pending() {
-    let permissions = Permissions::all().with(Resource::Checks, Access::None);
-    let token = TokenSetup {
-        token: "ghp_narrow".to_owned(),
-        permissions,
-        ..TokenSetup::default()
-    };
-    let (world, job) = world_of(Scenario {
-        tokens: vec![token],
-        ..Scenario::default()
-    })
-    .await;
-    world.pass(hour(1)).await;
-    let why = world.why(&job).await;
-    assert!(
-        why.contains(&"forbidden".to_owned()),
-        "{}",
-        world.story().await
-    );
-    assert!(
-        !why.contains(&"checks_pending".to_owned()) && !why.contains(&"no_checks_yet".to_owned()),
-        "{why:?}"
-    );
-    assert_eq!(
-        (
-            world.sandbox.counters().merge_calls,
-            world.sandbox.counters().messages
-        ),
-        (0, 0)
-    );
-    world.finish().await;
 }
 
 #[tokio::test]
@@ -215,37 +168,11 @@ async fn mergeable_null_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_required_check_that_is_missing() {
-    let required = vec![RequiredCheck::any("build"), RequiredCheck::any("deploy")];
-    let (world, job) = world_of(with_ci(CiSetup {
-        checks: green_checks(),
-        required,
-        ..CiSetup::default()
-    }))
-    .await;
-    world.pass(MINUTE * 30).await;
-    world.must_give(&job, "required_missing").await;
-    assert_eq!(world.sandbox.counters().merge_calls, 0);
-    let (head, now) = (world.pull(1).head_sha, world.clock.now());
-    world.sandbox.github().set_check(
-        now,
-        REPO,
-        (&head, "deploy"),
-        CheckState::Completed(Conclusion::Success),
-    );
-    merges(&world, &job).await;
-}
-
-#[tokio::test]
 async fn a_commit_status_that_fails_is_sent_back() {
     let mut checks = green_checks();
     checks.push(CheckSetup::status("ci/legacy", Outcome::FailsFirst(1)));
     let (world, job) = world_of(with_ci(ci(checks))).await;
-    world
-        .until(MINUTE * 10, "a message", async |world| {
-            world.sandbox.counters().messages == 1
-        })
-        .await;
+    world.until_count(MINUTE * 10, |it| it.messages == 1).await;
     assert!(world.session(&job).await.messages[0].contains("ci/legacy"));
     merges(&world, &job).await;
     assert_eq!(world.sandbox.counters().messages, 1);
@@ -263,26 +190,6 @@ async fn neutral_and_skipped_pass_beside_a_success() {
 }
 
 #[tokio::test]
-async fn a_check_that_hangs_is_waited_for() {
-    let checks = vec![
-        CheckSetup::new("build", Outcome::Success),
-        CheckSetup::new("slow", Outcome::Hangs),
-    ];
-    let (world, job) = world_of(with_ci(ci(checks))).await;
-    world.pass(hour(3)).await;
-    world.must_give(&job, "checks_pending").await;
-    assert_eq!(
-        (
-            world.sandbox.counters().merge_calls,
-            world.sandbox.counters().messages
-        ),
-        (0, 0)
-    );
-    assert_eq!(world.events(&job).await, ["completed/completed"]);
-    world.finish().await;
-}
-
-#[tokio::test]
 async fn red_checks_go_back_so_often_and_then_to_somebody_else() {
     let (world, job) = world_of(with_ci(ci(vec![CheckSetup::new(
         "build",
@@ -291,13 +198,8 @@ async fn red_checks_go_back_so_often_and_then_to_somebody_else() {
     .await;
     world.pass(hour(6)).await;
     // Three heads were announced, the fourth was not.
-    assert_eq!(
-        (
-            world.sandbox.counters().messages,
-            world.sandbox.counters().merge_calls
-        ),
-        (3, 0)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.messages, counters.merge_calls), (3, 0));
     let events = world.events(&job).await;
     assert_eq!(
         events
@@ -313,13 +215,7 @@ async fn red_checks_go_back_so_often_and_then_to_somebody_else() {
 #[tokio::test]
 async fn a_red_head_is_told_about_once_however_often_it_is_read() {
     let quiet = sandbox::story::Story {
-        on_message: vec![
-            progress(SECOND, "Reading"),
-            Step::Complete {
-                after: SECOND,
-                no_change: false,
-            },
-        ],
+        on_message: vec![progress(SECOND, "Reading"), complete(SECOND)],
         ..story("Add", tests::world::work())
     };
     let red = Scenario {
@@ -348,11 +244,7 @@ async fn a_conflict_goes_to_the_session() {
     world.until_is(MINUTE * 5, &job, "in-review").await;
     let now = world.clock.now();
     world.sandbox.github().set_conflict(now, REPO, 1, true);
-    world
-        .until(MINUTE * 10, "a message", async |world| {
-            world.sandbox.counters().messages == 1
-        })
-        .await;
+    world.until_count(MINUTE * 10, |it| it.messages == 1).await;
     assert!(world.session(&job).await.messages[0].contains("conflict"));
     merges(&world, &job).await;
     assert_eq!(world.sandbox.counters().messages, 1);
@@ -361,46 +253,10 @@ async fn a_conflict_goes_to_the_session() {
 
 #[tokio::test]
 async fn a_draft_whose_session_rests_is_marked_ready() {
-    let steps = vec![
-        progress(SECOND, "Working"),
-        Step::OpenPull {
-            after: SECOND,
-            files: Vec::new(),
-            draft: true,
-        },
-        Step::Complete {
-            after: SECOND,
-            no_change: false,
-        },
-    ];
+    let steps = vec![progress(SECOND, "Working"), open_draft(), complete(SECOND)];
     let (world, job) = world_of(scenario(vec![story("Add", steps)])).await;
     merges(&world, &job).await;
     assert_eq!(world.sandbox.counters().ready_for_review, 1);
-}
-
-#[tokio::test]
-async fn a_branch_behind_a_strict_base_is_brought_up_to_date() {
-    let strict = CiSetup {
-        checks: green_checks(),
-        required: vec![RequiredCheck::any("build")],
-        strict: true,
-        on_base: false,
-        again_on_ready: false,
-    };
-    let (world, job) = world_of(with_ci(strict)).await;
-    world
-        .until(MINUTE * 5, "a pull request", async |world| {
-            !world.sandbox.github().pulls(REPO).is_empty()
-        })
-        .await;
-    let now = world.clock.now();
-    world
-        .sandbox
-        .github()
-        .push(now, REPO, "main", "Something else", "somebody");
-    merges(&world, &job).await;
-    assert_eq!(world.sandbox.counters().branch_updates, 1);
-    assert_eq!(world.sandbox.counters().messages, 0);
 }
 
 #[tokio::test]

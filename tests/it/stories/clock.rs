@@ -74,7 +74,7 @@ async fn until(world: &World, job: &JobId, moment: Moment) {
     if moment == Moment::Asking {
         return;
     }
-    world.say(job, "PostgreSQL", "answer").await.expect("said");
+    world.answer(job, "PostgreSQL", "answer").await;
     if moment == Moment::Answered {
         return world.step().await;
     }
@@ -90,7 +90,7 @@ async fn merge(world: &World, job: &JobId) {
     };
     world.until(WITHIN, "a question", is_asking).await;
     if world.state(job).await == "asking" {
-        world.say(job, "PostgreSQL", "answer").await.expect("said");
+        world.answer(job, "PostgreSQL", "answer").await;
     }
     world.until_is(WITHIN, job, "merged").await;
 }

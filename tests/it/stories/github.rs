@@ -9,16 +9,11 @@ use domain::ids::JobId;
 use sandbox::github::{DEFAULT_TOKEN, TokenSetup};
 use sandbox::{Fault, FaultKind, Service};
 use serde_json::json;
-use tests::world::{MINUTE, Setup, World, hour, on_green};
+use tests::world::{MINUTE, World, hour, on_green};
 
 /// A world in which one job has its pull request in review, green and settling.
 async fn in_review(webhooks: bool) -> (World, JobId) {
-    let world = World::with(Setup {
-        source: on_green(),
-        webhooks,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::hearing(sandbox::Scenario::default(), on_green(), webhooks).await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 10, &job, "in-review").await;
     (world, job)

@@ -1,6 +1,5 @@
 //! Sessions that Jules has paused, and unknown states: announced as such, without holding a slot for ever.
 
-use domain::governor::Limits;
 use domain::policy::Answers;
 use sandbox::story::Step;
 use tests::world::{MINUTE, SECOND, World, from_work, on_green, progress, scenario, story, work};
@@ -17,11 +16,7 @@ async fn halting(steps: Vec<Step>, chain: &[&str]) -> World {
         source,
     )
     .await;
-    let limits = Limits {
-        concurrent: 1,
-        per_day: 100,
-    };
-    world.limit("default", limits).await;
+    world.limit("default", 1, 100).await;
     world
 }
 
@@ -51,7 +46,7 @@ async fn a_pause_is_told_within_two_minutes_and_its_slot_goes_to_the_next_job() 
     assert!(world.gives(&job, "session_paused").await);
     world.until_is(MINUTE * 15, &other, "merged").await;
     assert_eq!(world.state(&job).await, "paused");
-    world.say(&job, "Go on", "woken").await.expect("a message");
+    world.answer(&job, "Go on", "woken").await;
     world.until_is(MINUTE * 15, &job, "merged").await;
     world.finish().await;
 }
@@ -66,7 +61,7 @@ async fn a_paused_session_that_is_woken_takes_its_slot_back() {
     assert_eq!(world.events(&job).await, ["error/session_paused"]);
     let other = world.submit("other").await;
     world.until_is(MINUTE * 15, &other, "merged").await;
-    world.say(&job, "Go on", "woken").await.expect("a message");
+    world.answer(&job, "Go on", "woken").await;
     world.until_is(MINUTE * 2, &job, "working").await;
     let third = world.submit("other too").await;
     world.pass(MINUTE * 4).await;

@@ -3,7 +3,7 @@
 use sandbox::github::{CheckSetup, Outcome};
 use sandbox::{Scenario, Service, WebhookFaults};
 use serde_json::json;
-use tests::world::{MINUTE, REPO, SECOND, Setup, World, ci, on_green, with_ci};
+use tests::world::{MINUTE, REPO, SECOND, World, ci, on_green, with_ci};
 
 /// Three checks of two workflows that end one after the other.
 fn busy() -> Scenario {
@@ -31,13 +31,7 @@ fn busy_with(test: Outcome) -> Scenario {
 }
 
 async fn world_of(scenario: Scenario) -> World {
-    World::with(Setup {
-        scenario,
-        source: on_green(),
-        webhooks: true,
-        ..Setup::default()
-    })
-    .await
+    World::hearing(scenario, on_green(), true).await
 }
 
 async fn merges(world: &World) {
@@ -83,8 +77,7 @@ async fn a_push_that_is_told_of_another_head_than_there_is_puts_nothing_off() {
     source.timing.settle = MINUTE * 6;
     world.put_source(&source).await;
     let job = world.submit("Add a test").await;
-    let settling = async |world: &World| world.gives(&job, "settling").await;
-    world.until(MINUTE * 20, "settling", settling).await;
+    world.until_gives(MINUTE * 20, &job, "settling").await;
     world.pass(SECOND * 10).await;
     let reads = |world: &World| world.requests(Service::GitHub, "GET", "/reviews").len();
     let before = reads(&world);

@@ -68,7 +68,7 @@ async fn a_question_wakes_at_the_next_poll_and_again_when_its_handler_crashes() 
     let again = take(&world).await;
     assert_eq!(again[0].event.id, event);
     // The second attempt answers.
-    world.say(&job, "SQLite", "answer").await.expect("said");
+    world.answer(&job, "SQLite", "answer").await;
     let done = world.backend.acknowledge(&agent, &event).await;
     done.expect("an acknowledgement");
     world.until_is(MINUTE * 15, &job, "merged").await;

@@ -81,18 +81,10 @@ async fn an_agent_that_was_away_finds_nothing_that_was_decided_without_it() {
     world.put_source(&source).await;
     let job = world.submit("ask").await;
     for n in 1..=3 {
-        world
-            .until(MINUTE * 10, "something asked", async |world| {
-                world.events(&job).await.len() == n
-            })
-            .await;
+        world.until_events(MINUTE * 10, &job, n).await;
         match n {
-            1 => {
-                let named = world.named(&job);
-                let approved = world.backend.approve_plan(&named, None).await;
-                approved.expect("an approval");
-            }
-            2 => world.say(&job, "Yes", "answer").await.expect("an answer"),
+            1 => world.approve_plan(&job).await,
+            2 => world.answer(&job, "Yes", "answer").await,
             _ => world.say_upstream(&job, "Yes").await,
         }
     }
@@ -110,11 +102,7 @@ async fn an_agent_that_was_away_finds_nothing_that_was_decided_without_it() {
 async fn of_a_job_the_next_is_had_when_the_one_before_is_over() {
     let world = going(&[Channel::Inbox], 500, vec![silent("stall")]).await;
     let job = world.submit("stall").await;
-    world
-        .until(MINUTE * 20, "a silence", async |world| {
-            world.events(&job).await.len() == 1
-        })
-        .await;
+    world.until_events(MINUTE * 20, &job, 1).await;
     let first = take(&world).await;
     assert_eq!(first.len(), 1);
     let (agent, event) = (world.agent(), first[0].event.id.clone());
@@ -179,11 +167,7 @@ async fn two_takers_never_hold_the_same() {
 async fn what_does_not_get_through_is_left_in_the_inbox() {
     let world = going(&[Channel::Http, Channel::Inbox], 410, Vec::new()).await;
     let first = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 5, "a wake", async |world| {
-            !world.wakes().is_empty()
-        })
-        .await;
+    world.until_wakes(MINUTE * 5, 1).await;
     let other = world.submit("Add another test").await;
     world
         .until_merged(hour(1), &[first.clone(), other.clone()])
@@ -233,11 +217,7 @@ async fn what_nobody_takes_is_given_up_where_a_person_sees_it_and_costs_nothing_
 async fn an_agent_without_an_address_has_an_inbox_and_a_removed_one_leaves_nothing_open() {
     let world = going(&[Channel::Http], 500, Vec::new()).await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 10, "a try", async |world| {
-            !world.wakes().is_empty()
-        })
-        .await;
+    world.until_wakes(MINUTE * 10, 1).await;
     let found = world.backend.store.agent(&world.agent()).await;
     let found = found.expect("a store").expect("an agent");
     let mut agent = found.value.clone();
@@ -277,8 +257,7 @@ async fn an_agent_without_an_address_has_an_inbox_and_a_removed_one_leaves_nothi
 #[tokio::test]
 async fn what_waits_for_an_earlier_one_is_held_as_long_as_it_has_to() {
     let (world, job) = silent_twice().await;
-    let cancelled = world.backend.cancel_job(&world.named(&job), "ann").await;
-    cancelled.expect("it is cancelled");
+    world.cancel(&job).await;
     // The first one is tried for days, and given back each time.
     let agent = world.agent();
     let mut first = None;
@@ -309,11 +288,7 @@ async fn what_waits_for_an_earlier_one_is_held_as_long_as_it_has_to() {
 async fn silent_twice() -> (World, JobId) {
     let world = going(&[Channel::Inbox], 500, vec![silent("stall")]).await;
     let job = world.submit("stall").await;
-    world
-        .until(hour(1), "silent twice", async |world| {
-            world.events(&job).await.len() == 2
-        })
-        .await;
+    world.until_events(hour(1), &job, 2).await;
     (world, job)
 }
 
@@ -397,16 +372,11 @@ async fn what_was_answered_while_it_was_held_is_not_handed_out_again() {
     let job = world.submit("ask").await;
     let agent = world.agent();
     for n in 1..=2 {
-        world
-            .until(MINUTE * 10, "a question", async |world| {
-                world.events(&job).await.len() == n
-            })
-            .await;
+        world.until_events(MINUTE * 10, &job, n).await;
         let [wake] = &take(&world).await[..] else {
             panic!("one wake")
         };
-        let said = world.say(&job, "Yes", &format!("answer {n}")).await;
-        said.expect("an answer");
+        world.answer(&job, "Yes", &format!("answer {n}")).await;
         let held = (&agent, &wake.event.id, 1);
         // The agent that answers may go on with it.
         world.backend.extend(held).await.expect("a lease");
@@ -436,14 +406,12 @@ async fn what_was_answered_while_it_was_held_holds_up_nothing_after_it() {
     let (job, agent) = (world.submit("ask").await, world.agent());
     let mut held = Vec::new();
     for n in 1..=2 {
-        let asked = async |world: &World| world.events(&job).await.len() == n;
-        world.until(MINUTE * 10, "a question", asked).await;
+        world.until_events(MINUTE * 10, &job, n).await;
         let [wake] = &take(&world).await[..] else {
             panic!("the wake {n} is to be had at once")
         };
         held.push(wake.event.id.clone());
-        let said = world.say(&job, "Yes", &format!("answer {n}")).await;
-        said.expect("an answer");
+        world.answer(&job, "Yes", &format!("answer {n}")).await;
         let why = world.backend.why(&job).await.expect("a why");
         let awaited = |code: &str| why.because.iter().any(|reason| reason.code == code);
         assert!(!awaited("wake_leased"), "{why:?}");
@@ -462,9 +430,8 @@ async fn what_is_said_again_under_its_old_name_ends_no_wake() {
     let world = going(&[Channel::Inbox], 500, vec![asking()]).await;
     let job = world.submit("ask").await;
     for n in 1..=2 {
-        let asked = async |world: &World| world.events(&job).await.len() == n;
-        world.until(MINUTE * 10, "a question", asked).await;
-        world.say(&job, "Yes", "the key").await.expect("as before");
+        world.until_events(MINUTE * 10, &job, n).await;
+        world.answer(&job, "Yes", "the key").await;
     }
     let events = world.backend.store.events(&job).await.expect("events");
     let told = take(&world).await.into_iter();

@@ -16,7 +16,7 @@ mod upstream;
 use std::collections::BTreeMap;
 
 use domain::delivery::{
-    Act, Actor, Checkpoints, Closed, Command, Delivery, IssueRef, IssueText, Phase, ReviewBy,
+    Act, Actor, Checkpoints, Closed, Command, Delivery, IssueRef, IssueText, Part, Phase, ReviewBy,
     ReviewResult, Rules, Verdict,
 };
 use domain::ids::DeliveryId;
@@ -31,6 +31,7 @@ use sandbox::story::Step;
 use sandbox::{Fault, FaultKind, Service};
 use tests::world::{
     MINUTE, Moment, REPO, SECOND, Setup, World, ci, hour, scenario, source, story, with_ci,
+    without_change,
 };
 
 const LABEL: &str = "gaffer";
@@ -49,12 +50,46 @@ pub(crate) fn taking(change: impl FnOnce(&mut Rules)) -> Source {
 }
 
 async fn world_with(source: Source, webhooks: bool) -> World {
-    World::with(Setup {
-        source,
-        webhooks,
-        ..Setup::default()
-    })
-    .await
+    World::hearing(sandbox::Scenario::default(), source, webhooks).await
+}
+
+/// A source that stops for a person after these phases only.
+fn stopping_at(phases: &[Phase]) -> Source {
+    taking(|rules| rules.checkpoints = Checkpoints::at(phases).expect("checkpoints"))
+}
+
+/// A world without webhooks, with an issue whose delivery has come to a place.
+async fn taken_to(source: Source, wanted: &str) -> (World, u64) {
+    let world = world_with(source, false).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, wanted).await;
+    (world, number)
+}
+
+/// The same, where a person is to approve the plan.
+async fn planned() -> (World, u64) {
+    let (world, number) = taken_to(taking(|_| {}), "plan/pending").await;
+    order(&world, number, Act::Start).await;
+    until(&world, number, "plan/succeeded").await;
+    (world, number)
+}
+
+/// A person merges the pull request of a delivery.
+async fn merge_now(world: &World, number: u64) {
+    let task = delivery(world, number).await.expect("a delivery").task;
+    let pull = task.pull.expect("a pull request").number;
+    let (github, now) = (world.sandbox.github(), world.clock.now());
+    assert!(github.merge_by_hand(now, REPO, pull, "ann"));
+}
+
+/// A person splits a delivery into two parts.
+async fn split(world: &World, number: u64) {
+    let part = |summary: &str| Part {
+        summary: summary.to_owned(),
+        acceptance_criteria: Vec::new(),
+    };
+    let children = vec![part("The first thing"), part("The second thing")];
+    order(world, number, Act::Split { children }).await;
 }
 
 pub(crate) fn open_issue(world: &World, title: &str, body: &str) -> u64 {
@@ -109,15 +144,16 @@ async fn counts_what_it_shows(world: &World) {
 }
 
 pub(crate) async fn order(world: &World, number: u64, act: Act) {
+    order_to(world, &id_of(number), act).await;
+}
+
+pub(crate) async fn order_to(world: &World, id: &DeliveryId, act: Act) {
     let command = Command {
         id: format!("test:{}", world.backend.ulid()),
         by: Actor::person("ann"),
         act,
     };
-    let taken = world
-        .backend
-        .command_delivery(&id_of(number), &command)
-        .await;
+    let taken = world.backend.command_delivery(id, &command).await;
     taken.expect("a command that is taken");
 }
 
@@ -352,19 +388,9 @@ async fn nothing_is_merged_before_a_person_lets_it_go_on() {
 
 #[tokio::test]
 async fn a_pull_request_that_a_person_merges_ends_its_delivery_well() {
-    let source = taking(|rules| {
-        rules.checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
-    });
-    let world = world_with(source, false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "implement/succeeded").await;
-    let pull = delivery(&world, number).await.and_then(|it| it.task.pull);
-    let pull = pull.expect("a pull request");
-    let now = world.clock.now();
-    world
-        .sandbox
-        .github()
-        .merge_by_hand(now, REPO, pull.number, "ann");
+    let source = stopping_at(&[Phase::Implement]);
+    let (world, number) = taken_to(source, "implement/succeeded").await;
+    merge_now(&world, number).await;
     until(&world, number, "close/succeeded").await;
     world.pass(MINUTE * 5).await;
     assert_eq!(world.sandbox.github().is_closed(REPO, number), Some(true));
@@ -398,9 +424,7 @@ async fn an_issue_that_a_person_closes_calls_its_delivery_off() {
 
 #[tokio::test]
 async fn an_issue_that_was_deleted_closes_nothing() {
-    let source = taking(|rules| {
-        rules.checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
-    });
+    let source = stopping_at(&[Phase::Implement]);
     let world = world_with(source, true).await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "implement/succeeded").await;
@@ -467,9 +491,7 @@ async fn what_outsiders_write_changes_no_decision() {
 /// A repository that cannot be read, or only in part, closes nothing, and is never shown as idle.
 #[tokio::test]
 async fn issues_that_cannot_be_read_close_no_delivery() {
-    let world = world_with(taking(|_| {}), false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "plan/pending").await;
+    let (world, number) = taken_to(taking(|_| {}), "plan/pending").await;
     let kind = FaultKind::status(404);
     let missing = Fault::new(Service::GitHub, "/issues", kind);
     world.sandbox.faults().add(missing);
@@ -496,10 +518,7 @@ async fn a_second_session_reviews_and_its_answer_is_read_strictly() {
             after: SECOND,
             text: text.to_owned(),
         };
-        let ends = Step::Complete {
-            after: SECOND,
-            no_change: true,
-        };
+        let ends = without_change(SECOND);
         story("You review a change", vec![says, ends])
     };
     let passes = "```json\n{\"verdict\": \"pass\", \"summary\": \"good\"}\n```";

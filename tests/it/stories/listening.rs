@@ -2,7 +2,7 @@
 
 use sandbox::github::{CheckSetup, Outcome};
 use sandbox::{Fault, FaultKind, Lags, Scenario, Service};
-use tests::world::{MINUTE, Moment, SECOND, Setup, World, ci, on_green, with_ci};
+use tests::world::{MINUTE, Moment, SECOND, World, ci, on_green, with_ci};
 
 #[tokio::test]
 async fn a_repaired_session_is_heard_twice_however_its_log_lags() {
@@ -43,20 +43,13 @@ async fn a_session_that_may_have_heard_of_its_checks_is_listened_to_before_its_f
     // Ready to be merged before the message's call is given up.
     source.timing.settle = SECOND * 20;
     let fails_first = ci(vec![CheckSetup::new("build", Outcome::FailsFirst(1))]);
-    let world = World::with(Setup {
-        scenario: with_ci(fails_first),
-        source,
-        webhooks: true,
-        ..Setup::default()
-    })
-    .await;
+    let world = World::hearing(with_ci(fails_first), source, true).await;
     let fate = world.fate.clone();
     world.fate.before_next("say", async move {
         fate.kill_at(fate.acts().len() - 1, Moment::After);
     });
     let job = world.submit("Add a test").await;
-    let told = async |world: &World| world.sandbox.counters().messages == 1;
-    world.until(MINUTE * 30, "told", told).await;
+    world.until_count(MINUTE * 30, |it| it.messages == 1).await;
     let red = head(&world);
     // The process died, and Jules does not show whether the message arrived, while the fix is pushed and its checks pass.
     let unheard = ["/sessions?", "/activities"].map(silent);

@@ -33,10 +33,7 @@ async fn a_pause_of_everything_stops_every_write_and_resuming_goes_on() {
     world.pause(true).await;
     let before = writes(&world);
     let queued = world.submit("Add a test").await;
-    world
-        .say(&asks, "PostgreSQL", "answer")
-        .await
-        .expect("an order");
+    world.answer(&asks, "PostgreSQL", "answer").await;
     world.pass(hour(3)).await;
     assert_eq!(writes(&world), before);
     assert_eq!(
@@ -138,8 +135,7 @@ async fn a_create_that_was_held_is_made_at_once_when_work_resumes() {
         world.backend.waits_for(&found).await.expect("an answer")
     };
     assert!(waits().await.is_held(), "no session is being created");
-    world.pause(false).await;
-    world.backend.go_on(None).await.expect("a queue");
+    world.resume().await;
     world.pass(SECOND * 2).await;
     assert_eq!(world.sandbox.counters().creates, 1);
     assert_eq!(waits().await.who.word(), "jules");
@@ -163,10 +159,7 @@ async fn what_waits_while_work_is_paused_waits_for_a_person() {
     assert_eq!(waits(&asks).await, "agent helper: a question is open");
     world.pause(true).await;
     assert_eq!(waits(&asks).await, "agent helper: a question is open");
-    world
-        .say(&asks, "PostgreSQL", "answer")
-        .await
-        .expect("an order");
+    world.answer(&asks, "PostgreSQL", "answer").await;
     let queued = world.submit("Add a test").await;
     let held = "a person: everything is paused, and goes on once it is resumed";
     assert_eq!([waits(&asks).await, waits(&queued).await], [held, held]);
@@ -194,8 +187,7 @@ async fn a_held_create_of_a_source_is_made_at_once_also_when_another_job_took_it
     other.repo = OTHER.parse().expect("a repository");
     world.put_source(&other).await;
     let next = world.submit_to(OTHER, "Add a test").await;
-    let is_over = async |world: &World| world.sandbox.counters().create_calls == 1;
-    world.until(hour(1), "the other create", is_over).await;
+    world.until_count(hour(1), |it| it.create_calls == 1).await;
     world.put_source(&on_green()).await;
     let repo = source.repo;
     world.backend.go_on(Some(&repo)).await.expect("a queue");

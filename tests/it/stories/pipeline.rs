@@ -92,6 +92,12 @@ async fn world_of(source: Source, stories: Vec<Story>) -> World {
     world_with(source, stories, files()).await
 }
 
+/// A world whose agents do what their layers do.
+async fn layered(exchange: Exchange, implement: Implement) -> World {
+    let source = piped(rules(exchange, implement));
+    Box::pin(world_of(source, vec![Story::layer()])).await
+}
+
 async fn world_with(source: Source, stories: Vec<Story>, files: BTreeMap<String, String>) -> World {
     world_checked(source, stories, (files, green_checks())).await
 }
@@ -219,6 +225,12 @@ async fn until_over(world: &World, begun: &Pipeline) -> Pipeline {
     run(world, begun).await
 }
 
+/// A run from its beginning to its end.
+async fn begin_and_end(world: &World, entry: EntryPoint) -> Pipeline {
+    let begun = Box::pin(begin(world, entry)).await;
+    until_over(world, &begun).await
+}
+
 /// The steps with how each ended.
 fn steps(run: &Pipeline) -> Vec<String> {
     let told = run.steps.iter().map(|step| {
@@ -271,10 +283,8 @@ fn examined(target: Tree, worker: Tree) -> Vec<Finding> {
 
 #[tokio::test]
 async fn a_run_makes_requirements_and_a_second_one_finds_little_to_do() {
-    let source = piped(rules(Exchange::Auto, Implement::Human));
-    let world = world_of(source, vec![Story::layer()]).await;
-    let begun = begin(&world, EntryPoint::Narrator).await;
-    let over = until_over(&world, &begun).await;
+    let world = layered(Exchange::Auto, Implement::Human).await;
+    let over = begin_and_end(&world, EntryPoint::Narrator).await;
     assert_eq!(
         steps(&over),
         [
@@ -300,8 +310,7 @@ async fn a_run_makes_requirements_and_a_second_one_finds_little_to_do() {
     assert_eq!(states, ["ready"]);
     assert_eq!(found[0].reference.events.len(), 2);
     assert_eq!(world.wakes().len(), 0, "{:?}", world.wake_names());
-    let again = begin(&world, EntryPoint::Decider).await;
-    let over = until_over(&world, &again).await;
+    let over = begin_and_end(&world, EntryPoint::Decider).await;
     assert_eq!(
         steps(&over),
         [
@@ -318,10 +327,8 @@ async fn a_run_makes_requirements_and_a_second_one_finds_little_to_do() {
 
 #[tokio::test]
 async fn a_requirement_that_is_merged_takes_its_files_with_it() {
-    let source = piped(rules(Exchange::Auto, Implement::Human));
-    let world = world_of(source, vec![Story::layer()]).await;
-    let begun = begin(&world, EntryPoint::Narrator).await;
-    until_over(&world, &begun).await;
+    let world = layered(Exchange::Auto, Implement::Human).await;
+    begin_and_end(&world, EntryPoint::Narrator).await;
     let [ready] = &requirements(&world).await[..] else {
         panic!("{:?}", requirements(&world).await);
     };
@@ -379,12 +386,9 @@ async fn a_requirement_that_is_merged_takes_its_files_with_it() {
 
 #[tokio::test]
 async fn a_requirement_whose_branch_is_gone_is_tidied() {
-    let source = piped(rules(Exchange::Auto, Implement::Auto));
-    let world = world_of(source, vec![Story::layer()]).await;
-    let begun = begin(&world, EntryPoint::Observers).await;
-    until_over(&world, &begun).await;
-    let is_in_work = async |world: &World| world.sandbox.counters().creates == 5;
-    Box::pin(world.until(hour(3), "its session", is_in_work)).await;
+    let world = layered(Exchange::Auto, Implement::Auto).await;
+    begin_and_end(&world, EntryPoint::Observers).await;
+    world.until_count(hour(3), |it| it.creates == 5).await;
     remove(&world, "jules");
     let is_tidied = async |world: &World| requirements(world).await[0].state.word() == "tidied";
     Box::pin(world.until(hour(3), "tidied", is_tidied)).await;
@@ -431,8 +435,7 @@ async fn without_a_person_a_requirement_is_implemented_by_itself_where_the_sourc
 
 #[tokio::test]
 async fn what_people_merge_waits_for_them_however_long() {
-    let source = piped(rules(Exchange::Human, Implement::Human));
-    let world = world_of(source, vec![Story::layer()]).await;
+    let world = layered(Exchange::Human, Implement::Human).await;
     let begun = begin(&world, EntryPoint::Decider).await;
     world.pass(hour(2)).await;
     let waits = run(&world, &begun).await;

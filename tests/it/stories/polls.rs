@@ -1,31 +1,20 @@
 //! Polls that find nothing new: no events, no bytes to the agent, no writes to jobs.
 
 use domain::policy::{MergePolicy, Source};
-use sandbox::story::Step;
 use sandbox::{ForeignSession, Service};
 use tests::world::{
-    MINUTE, SECOND, World, from_work, on_green, progress, scenario, stalling, story,
+    MINUTE, SECOND, World, from_work, on_green, progress, scenario, stalling, story, without_change,
 };
 
 #[tokio::test]
 async fn fifty_polls_of_a_finished_job_are_one_event() {
     let done = story(
         "nothing",
-        vec![
-            progress(SECOND, "Looking"),
-            Step::Complete {
-                after: SECOND,
-                no_change: true,
-            },
-        ],
+        vec![progress(SECOND, "Looking"), without_change(SECOND)],
     );
     let world = World::on_green(scenario(vec![done])).await;
     let job = world.submit("nothing").await;
-    world
-        .until(MINUTE * 5, "completed", async |world| {
-            world.events(&job).await.len() == 1
-        })
-        .await;
+    world.until_events(MINUTE * 5, &job, 1).await;
     // Its row was due where silence would have been announced, and is moved there.
     world.pass(MINUTE * 30).await;
     let polled = world.requests(Service::Jules, "GET", "/sessions/").len();
@@ -61,13 +50,8 @@ async fn a_hundred_polls_in_progress_reach_nobody_and_write_one_account() {
     let polls = world.requests(Service::Jules, "GET", "/sessions/").len() - polled;
     assert!(polls >= 100, "{polls}");
     assert!(world.all_events().await.is_empty());
-    assert_eq!(
-        (
-            world.sandbox.counters().wakes_received,
-            world.sandbox.counters().wake_bytes
-        ),
-        (0, 0)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.wakes_received, counters.wake_bytes), (0, 0));
     assert_eq!(world.version(&job).await, version);
     let written: Vec<String> = world
         .written_since(book)
@@ -105,7 +89,7 @@ async fn many_sessions_are_one_listing_and_no_activities_while_quiet() {
 #[tokio::test]
 async fn an_idle_gaffer_asks_every_quarter_of_an_hour_and_writes_one_row() {
     let world = World::on_green(sandbox::Scenario::default()).await;
-    let jobs = [world.submit("one").await, world.submit("two").await];
+    let jobs = world.submit_many(2).await;
     world.until_merged(MINUTE * 10, &jobs).await;
     world.pass(MINUTE * 5).await;
     let (before, book) = (world.sandbox.counters(), world.ledger.written().len());

@@ -2,17 +2,13 @@
 
 use domain::ids::JobId;
 use jiff::SignedDuration;
-use sandbox::story::Step;
 use sandbox::{Fault, FaultKind, Service};
 use serde_json::json;
-use tests::world::{MINUTE, SECOND, World, from_work, progress, scenario, story};
+use tests::world::{MINUTE, SECOND, World, asks, from_work, progress, scenario, story};
 
 /// A world with one job at work, which asks a question after a while.
 async fn asks_after(time: SignedDuration) -> (World, JobId) {
-    let ask = Step::Ask {
-        after: time,
-        text: "Which database?".to_owned(),
-    };
+    let ask = asks(time, "Which database?");
     let steps = vec![progress(SECOND, "Working"), ask];
     let world = World::on_green(scenario(vec![story("ask", from_work(steps))])).await;
     let job = world.submit("ask").await;

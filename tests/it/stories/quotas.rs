@@ -1,6 +1,5 @@
 //! Quotas: kept before they are hit, and derived from refusals.
 
-use domain::governor::Limits;
 use domain::ids::JobId;
 use domain::priority::START_INTERVAL;
 use engine::jobs::Order;
@@ -32,19 +31,8 @@ fn working(world: &World) -> usize {
 #[tokio::test]
 async fn six_jobs_share_three_slots() {
     let world = World::on_green(account(3, 100)).await;
-    world
-        .limit(
-            "default",
-            Limits {
-                concurrent: 3,
-                per_day: 100,
-            },
-        )
-        .await;
-    let mut jobs = Vec::new();
-    for n in 0..6 {
-        jobs.push(world.submit(&format!("Job {n}")).await);
-    }
+    world.limit("default", 3, 100).await;
+    let jobs = world.submit_many(6).await;
     let mut most = 0;
     world
         .until(MINUTE * 30, "all merged", async |world| {
@@ -54,24 +42,15 @@ async fn six_jobs_share_three_slots() {
         .await;
     assert_eq!(most, 3);
     // Nothing was ever refused: the limit was kept, not run into.
-    assert_eq!(
-        (
-            world.sandbox.counters().creates,
-            world.sandbox.counters().create_calls
-        ),
-        (6, 6)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.create_calls), (6, 6));
     world.finish().await;
 }
 
 #[tokio::test]
 async fn a_list_that_still_shows_whoever_is_done_keeps_nobody_waiting() {
     let world = World::on_green(account(1, 100)).await;
-    let limits = Limits {
-        concurrent: 1,
-        per_day: 100,
-    };
-    world.limit("default", limits).await;
+    world.limit("default", 1, 100).await;
     world.ledger.let_lists_lag();
     let first = world.submit("first").await;
     let second = world.submit("second").await;
@@ -114,11 +93,7 @@ async fn started_after(wait: SignedDuration) -> Vec<String> {
         ..scenario
     })
     .await;
-    let limits = Limits {
-        concurrent: 1,
-        per_day: 300,
-    };
-    world.limit("default", limits).await;
+    world.limit("default", 1, 300).await;
     let first = world.submit("first").await;
     world.until_is(MINUTE * 10, &first, "asking").await;
     let mut jobs = Vec::new();
@@ -127,10 +102,7 @@ async fn started_after(wait: SignedDuration) -> Vec<String> {
     }
     world.pass(wait).await;
     jobs.push(submit_at(&world, "high", 9).await);
-    world
-        .say(&first, "PostgreSQL", "answer")
-        .await
-        .expect("said");
+    world.answer(&first, "PostgreSQL", "answer").await;
     world.until_merged(MINUTE * 30, &jobs).await;
     let sessions = world.sandbox.jules().sessions();
     let words = sessions
@@ -153,11 +125,7 @@ async fn cost_of_waiting(waiting: usize) -> (usize, u64) {
         ..scenario
     })
     .await;
-    let limits = Limits {
-        concurrent: 1,
-        per_day: 300,
-    };
-    world.limit("default", limits).await;
+    world.limit("default", 1, 300).await;
     let first = world.submit("first").await;
     world.until_is(MINUTE * 10, &first, "working").await;
     // The first of them finds that no slot is free, and sets the time of the next check.
@@ -174,9 +142,7 @@ async fn cost_of_waiting(waiting: usize) -> (usize, u64) {
     world.pass(MINUTE * 30).await;
     let written = world.ledger.written().len() - before;
     let calls = world.sandbox.counters().jules_calls - calls;
-    let by = "a person";
-    let cancelled = world.backend.cancel_job(&world.named(&first), by).await;
-    cancelled.expect("cancelled");
+    world.cancel(&first).await;
     world
         .until(SECOND * 5, "the next one starts", async |world| {
             world.state(&next).await != "queued"
@@ -209,18 +175,10 @@ async fn creates_keep_a_distance_so_that_bursts_lose_nothing() {
         ..account(60, 300)
     })
     .await;
-    let mut jobs = Vec::new();
-    for n in 0..10 {
-        jobs.push(world.submit(&format!("Job {n}")).await);
-    }
+    let jobs = world.submit_many(10).await;
     world.until_merged(MINUTE * 30, &jobs).await;
-    assert_eq!(
-        (
-            world.sandbox.counters().creates,
-            world.sandbox.counters().create_calls
-        ),
-        (10, 10)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.create_calls), (10, 10));
     world.finish().await;
 }
 
@@ -234,11 +192,7 @@ async fn a_lower_limit_is_kept(refusal: QuotaRefusal, calls: u64) {
         ..account(1, 100)
     })
     .await;
-    let jobs = [
-        world.submit("one").await,
-        world.submit("two").await,
-        world.submit("three").await,
-    ];
+    let jobs = world.submit_many(3).await;
     world.until_merged(hour(6), &jobs).await;
     assert_eq!(world.sandbox.counters().creates, 3);
     assert_eq!(world.sandbox.counters().create_calls, calls);
@@ -275,19 +229,11 @@ async fn so_does_a_429_with_a_wait() {
 #[tokio::test]
 async fn a_job_that_is_refused_for_a_day_starts_when_there_is_room() {
     let world = World::on_green(account(15, 1)).await;
-    let jobs = [world.submit("one").await, world.submit("two").await];
-    world
-        .until(MINUTE * 10, "one merged", async |world| {
-            world.sandbox.counters().merges == 1
-        })
-        .await;
+    let jobs = world.submit_many(2).await;
+    world.until_count(MINUTE * 10, |it| it.merges == 1).await;
     world.pass(hour(23)).await;
     assert_eq!(world.sandbox.counters().creates, 1);
-    assert!(
-        world.gives(&jobs[1], "refused_for_now").await,
-        "{}",
-        world.story().await
-    );
+    world.must_give(&jobs[1], "refused_for_now").await;
     world.pass(hour(3)).await;
     assert!(world.all_merged(&jobs).await, "{}", world.story().await);
     assert_eq!(
@@ -306,37 +252,15 @@ async fn a_job_that_is_refused_for_a_day_starts_when_there_is_room() {
 #[tokio::test]
 async fn the_day_rolls() {
     let world = World::on_green(account(15, 2)).await;
-    world
-        .limit(
-            "default",
-            Limits {
-                concurrent: 15,
-                per_day: 2,
-            },
-        )
-        .await;
-    let jobs = [
-        world.submit("one").await,
-        world.submit("two").await,
-        world.submit("three").await,
-    ];
+    world.limit("default", 15, 2).await;
+    let jobs = world.submit_many(3).await;
     world.pass(hour(23)).await;
-    assert_eq!(
-        (
-            world.sandbox.counters().creates,
-            world.sandbox.counters().create_calls
-        ),
-        (2, 2)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.create_calls), (2, 2));
     assert_eq!(world.state(&jobs[2]).await, "queued");
     world.pass(hour(1) + MINUTE * 10).await;
     assert!(world.all_merged(&jobs).await, "{}", world.story().await);
-    assert_eq!(
-        (
-            world.sandbox.counters().creates,
-            world.sandbox.counters().create_calls
-        ),
-        (3, 3)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.create_calls), (3, 3));
     world.finish().await;
 }

@@ -7,8 +7,7 @@ use domain::conversation::{ConversationCursor, Role};
 use engine::backend::Error;
 use engine::readings::{READINGS_MAX, READINGS_WINDOW, ReadMessages};
 use sandbox::Service;
-use sandbox::story::Step;
-use tests::world::{MINUTE, SECOND, World, asking, from_work, scenario, story};
+use tests::world::{MINUTE, SECOND, World, asking, asks, from_work, scenario, story};
 
 /// Longer than any of this takes; what is waited for is an event.
 const WITHIN: Duration = Duration::from_secs(60);
@@ -64,7 +63,7 @@ async fn a_conversation_is_read_from_where_the_reader_stands() {
         (vec![], &first.next)
     );
 
-    world.say(&job, "PostgreSQL", "answer").await.expect("said");
+    world.answer(&job, "PostgreSQL", "answer").await;
     world.until_is(MINUTE * 5, &job, "merged").await;
     let second = messages(&world, &job, &after).await;
     assert_eq!(messages_of(&second), [(Role::User, "PostgreSQL")]);
@@ -76,10 +75,7 @@ async fn a_conversation_is_read_from_where_the_reader_stands() {
 
 #[tokio::test]
 async fn a_job_is_shown_as_jules_shows_it_now() {
-    let ask = Step::Ask {
-        after: MINUTE,
-        text: "Which database?".to_owned(),
-    };
+    let ask = asks(MINUTE, "Which database?");
     let world = World::on_green(scenario(vec![story("ask", from_work(vec![ask]))])).await;
     let job = world.submit("ask").await;
     world.until_is(MINUTE, &job, "working").await;

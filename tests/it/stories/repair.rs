@@ -6,7 +6,7 @@ use domain::ids::JobId;
 use domain::policy::Source;
 use sandbox::github::{Access, CheckSetup, Outcome, Permissions, Resource, TokenSetup};
 use sandbox::{Scenario, Service, WebhookFaults};
-use tests::world::{MINUTE, Moment, Setup, World, ci, hour, on_green, with_ci};
+use tests::world::{MINUTE, Moment, World, ci, hour, on_green, with_ci};
 
 /// Green is merged, and the regular readings of pull requests are too rare to wait for.
 fn on_news() -> Source {
@@ -25,15 +25,14 @@ fn slow() -> Scenario {
 }
 
 async fn world_of(source: Source, faults: WebhookFaults) -> World {
-    World::with(Setup {
-        scenario: Scenario {
+    World::hearing(
+        Scenario {
             webhook_faults: faults,
             ..slow()
         },
         source,
-        webhooks: true,
-        ..Setup::default()
-    })
+        true,
+    )
     .await
 }
 

@@ -6,8 +6,8 @@ use sandbox::story::Step;
 use sandbox::{Lags, Scenario, Service};
 use serde_json::json;
 use tests::world::{
-    MINUTE, SECOND, Setup, World, asking, from_work, hour, on_green, open_pull, progress, scenario,
-    source, story, work,
+    MINUTE, SECOND, World, asks, from_work, hour, on_green, open_pull, progress, scenario, source,
+    story, work,
 };
 
 fn people_merge() -> domain::policy::Source {
@@ -32,7 +32,7 @@ async fn a_fresh_session_that_is_not_visible_yet_is_no_trouble() {
         ..Lags::default()
     })
     .await;
-    let jobs = [world.submit("one").await, world.submit("two").await];
+    let jobs = world.submit_many(2).await;
     world.until_merged(MINUTE * 15, &jobs).await;
     assert!(
         world
@@ -45,13 +45,8 @@ async fn a_fresh_session_that_is_not_visible_yet_is_no_trouble() {
         world.all_events().await,
         ["completed/completed", "completed/completed"]
     );
-    assert_eq!(
-        (
-            world.sandbox.counters().creates,
-            world.sandbox.counters().create_calls
-        ),
-        (2, 2)
-    );
+    let counters = world.sandbox.counters();
+    assert_eq!((counters.creates, counters.create_calls), (2, 2));
     world.finish().await;
 }
 
@@ -62,74 +57,15 @@ async fn a_list_that_lags_is_filled_up_with_single_reads() {
         ..Lags::default()
     })
     .await;
-    let jobs = [
-        world.submit("one").await,
-        world.submit("two").await,
-        world.submit("three").await,
-    ];
+    let jobs = world.submit_many(3).await;
     world.until_merged(MINUTE * 15, &jobs).await;
     assert_eq!(world.sandbox.counters().creates, 3);
     world.finish().await;
 }
 
-async fn question_with_lag(lag: SignedDuration) -> World {
-    let mut played = scenario(vec![asking("ask me", "Which database?")]);
-    played.lags = Lags {
-        activities: lag,
-        ..Lags::default()
-    };
-    let world = World::on_green(played).await;
-    let job = world.submit("ask me").await;
-    world
-        .until(MINUTE * 3, "a question", async |world| {
-            !world.wakes().is_empty()
-        })
-        .await;
-    world.pass(MINUTE * 10).await;
-    assert_eq!(world.events(&job).await, ["question/question"]);
-    assert_eq!(world.wakes().len(), 1);
-    let why = world.backend.why(&job).await.expect("a why");
-    assert!(
-        why.because
-            .iter()
-            .any(|it| it.code == "question_open" && it.sentence.contains("Which database?")),
-        "{why:#?}"
-    );
-    world
-        .say(&job, "PostgreSQL", "answer")
-        .await
-        .expect("an answer");
-    world.until_is(MINUTE * 15, &job, "merged").await;
-    assert_eq!(
-        world.events(&job).await,
-        ["question/question", "completed/completed"]
-    );
-    world.finish().await;
-    world
-}
-
-#[tokio::test]
-async fn words_that_come_a_little_late_are_waited_for() {
-    let world = question_with_lag(SECOND * 20).await;
-    assert_eq!(world.wakes()[0]["message"], "Which database?");
-}
-
-#[tokio::test]
-async fn words_that_come_very_late_join_the_open_question() {
-    let world = question_with_lag(MINUTE * 2).await;
-    assert!(
-        world.wakes()[0]["message"].is_null(),
-        "{:#?}",
-        world.wakes()
-    );
-}
-
 #[tokio::test]
 async fn a_question_hidden_behind_flapping_is_one_question_and_a_new_one_another() {
-    let ask = |text: &str| Step::Ask {
-        after: SECOND * 3,
-        text: text.to_owned(),
-    };
+    let ask = |text: &str| asks(SECOND * 3, text);
     let flap = |state: &str| Step::State {
         after: SECOND * 30,
         state: state.to_owned(),
@@ -150,21 +86,10 @@ async fn a_question_hidden_behind_flapping_is_one_question_and_a_new_one_another
     ));
     let world = World::on_green(played).await;
     let job = world.submit("ask twice").await;
-    world
-        .until(MINUTE * 3, "a question", async |world| {
-            world.wakes().len() == 1
-        })
-        .await;
-    world
-        .say(&job, "PostgreSQL", "one")
-        .await
-        .expect("an answer");
-    world
-        .until(MINUTE * 3, "another question", async |world| {
-            world.wakes().len() == 2
-        })
-        .await;
-    world.say(&job, "17", "two").await.expect("an answer");
+    world.until_wakes(MINUTE * 3, 1).await;
+    world.answer(&job, "PostgreSQL", "one").await;
+    world.until_wakes(MINUTE * 3, 2).await;
+    world.answer(&job, "17", "two").await;
     world.until_is(MINUTE * 15, &job, "merged").await;
     assert_eq!(
         world.events(&job).await,
@@ -227,11 +152,7 @@ async fn a_failure_ends_the_job_with_its_reason_and_a_retry_is_a_new_session() {
     let reason = Some("Use the large machine.");
     let retried = world.backend.retry_job(&named, reason).await;
     retried.expect("a retry");
-    world
-        .until(MINUTE * 3, "failed again", async |world| {
-            world.wakes().len() == 2
-        })
-        .await;
+    world.until_wakes(MINUTE * 3, 2).await;
     assert_eq!(world.sandbox.counters().creates, 2);
     let second = world.session(&job).await;
     assert_ne!(second.id, first);
@@ -257,33 +178,10 @@ async fn a_failure_ends_the_job_with_its_reason_and_a_retry_is_a_new_session() {
 }
 
 #[tokio::test]
-async fn outputs_that_come_late_are_found_and_merged() {
-    let switches = Switches {
-        outputs_late: MINUTE * 5,
-        ..Switches::default()
-    };
-    let world = World::on_green(Scenario {
-        switches,
-        ..Scenario::default()
-    })
-    .await;
-    let job = world.submit("Add a test").await;
-    world.until_is(MINUTE * 30, &job, "merged").await;
-    assert_eq!(world.events(&job).await, ["completed/completed"]);
-    assert_eq!(world.wakes().len(), 1);
-    world.finish().await;
-}
-
-#[tokio::test]
 async fn outputs_that_vanish_are_remembered() {
     let mut steps = work();
     steps.push(Step::DropOutputs { after: SECOND * 30 });
-    let setup = Setup {
-        scenario: scenario(vec![story("vanish", steps)]),
-        source: people_merge(),
-        ..Setup::default()
-    };
-    let world = World::with(setup).await;
+    let world = World::of(scenario(vec![story("vanish", steps)]), people_merge()).await;
     let job = world.submit("vanish").await;
     world.pass(hour(2)).await;
     assert_eq!(world.events(&job).await, ["completed/completed"]);
@@ -298,13 +196,7 @@ async fn outputs_that_never_show_are_made_up_for_by_webhooks() {
     steps.push(Step::DropOutputs {
         after: SignedDuration::ZERO,
     });
-    let setup = Setup {
-        scenario: scenario(vec![story("vanish", steps)]),
-        source: on_green(),
-        webhooks: true,
-        ..Setup::default()
-    };
-    let world = World::with(setup).await;
+    let world = World::hearing(scenario(vec![story("vanish", steps)]), on_green(), true).await;
     let job = world.submit("vanish").await;
     world.until_is(MINUTE * 30, &job, "merged").await;
     world.finish().await;
@@ -312,19 +204,12 @@ async fn outputs_that_never_show_are_made_up_for_by_webhooks() {
 
 #[tokio::test]
 async fn a_finished_session_that_a_message_wakes_finishes_twice() {
-    let setup = Setup {
-        source: people_merge(),
-        ..Setup::default()
-    };
-    let world = World::with(setup).await;
+    let world = World::of(Scenario::default(), people_merge()).await;
     let job = world.submit("Add a test").await;
     world.until_is(MINUTE * 5, &job, "in-review").await;
     world.pass(MINUTE * 5).await;
     let first = world.pull(1).head_sha;
-    world
-        .say(&job, "Please rename it", "rename")
-        .await
-        .expect("an order");
+    world.answer(&job, "Please rename it", "rename").await;
     world.pass(MINUTE * 10).await;
     assert_eq!(
         world.events(&job).await,
@@ -360,37 +245,6 @@ async fn in_progress_for_ever_after_the_last_word_still_merges() {
 }
 
 #[tokio::test]
-async fn in_progress_for_ever_is_announced_by_its_word_and_never_stuck() {
-    let world = World::of(hanging(), people_merge()).await;
-    let job = world.submit("hang").await;
-    world.pass(MINUTE * 4).await;
-    assert!(world.events(&job).await.is_empty());
-    world.pass(MINUTE * 4).await;
-    assert_eq!(world.events(&job).await, ["completed/completed"]);
-    world.pass(hour(2)).await;
-    assert_eq!(world.events(&job).await, ["completed/completed"]);
-    world.approve_merge(&job).await;
-    world.until_is(MINUTE * 5, &job, "merged").await;
-    world.finish().await;
-}
-
-#[tokio::test]
-async fn silence_while_queued_has_its_own_window() {
-    let mut slow = story("queue", work());
-    slow.queued_for = hour(3);
-    let world = World::on_green(scenario(vec![slow])).await;
-    let job = world.submit("queue").await;
-    world.pass(MINUTE * 59).await;
-    assert!(world.all_events().await.is_empty());
-    world.pass(MINUTE * 3).await;
-    assert_eq!(world.events(&job).await, ["stuck/stuck"]);
-    world.pass(MINUTE * 56).await;
-    assert_eq!(world.events(&job).await.len(), 1);
-    world.until_is(hour(3), &job, "merged").await;
-    world.finish().await;
-}
-
-#[tokio::test]
 async fn words_to_a_session_that_is_still_queued_arrive_once_it_works() {
     let mut slow = story(
         "queue",
@@ -403,15 +257,8 @@ async fn words_to_a_session_that_is_still_queued_arrive_once_it_works() {
     let world = World::on_green(scenario(vec![slow])).await;
     let job = world.submit("queue").await;
     world.until_is(MINUTE, &job, "working").await;
-    world
-        .say(&job, "Mind the tests", "hint")
-        .await
-        .expect("an order");
-    world
-        .until(MINUTE * 20, "the message", async |world| {
-            world.sandbox.counters().messages == 1
-        })
-        .await;
+    world.answer(&job, "Mind the tests", "hint").await;
+    world.until_count(MINUTE * 20, |it| it.messages == 1).await;
     world.until_is(MINUTE * 30, &job, "merged").await;
     assert_eq!(world.session(&job).await.messages, ["Mind the tests"]);
     world.finish().await;
@@ -484,17 +331,8 @@ async fn heavy_lists_are_left_for_single_reads() {
 async fn a_job_that_is_called_off_is_put_away_and_left_alone() {
     let world = World::on_green(Scenario::default()).await;
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE, "a session", async |world| {
-            world.sandbox.counters().creates == 1
-        })
-        .await;
-    let job_named = world.named(&job);
-    world
-        .backend
-        .cancel_job(&job_named, "a person")
-        .await
-        .expect("a cancellation");
+    world.until_count(MINUTE, |it| it.creates == 1).await;
+    world.cancel(&job).await;
     world.pass(hour(1)).await;
     assert_eq!(world.state(&job).await, "cancelled");
     let counters = world.sandbox.counters();

@@ -24,7 +24,7 @@ use jiff::SignedDuration;
 use sandbox::github::{CheckSetup, RepoSetup};
 use sandbox::story::{Step, Story, Writing};
 use sandbox::{Scenario, Service};
-use tests::world::{REPO, Setup, World, ci, green_checks, hour, on_green};
+use tests::world::{REPO, Setup, World, ci, complete, green_checks, hour, on_green};
 
 use super::pipeline::git;
 
@@ -69,10 +69,6 @@ fn write(after: i64, files: &[(&str, String)]) -> Step {
 
 /// What a persona makes, and what it makes of a message about a conflict.
 fn member(id: &str, place: i64, first: &[(&str, String)], again: &[(&str, String)]) -> Story {
-    let complete = || Step::Complete {
-        after: SECOND,
-        no_change: false,
-    };
     let open = Step::OpenPull {
         after: SECOND,
         files: Vec::new(),
@@ -80,10 +76,10 @@ fn member(id: &str, place: i64, first: &[(&str, String)], again: &[(&str, String
     };
     Story {
         matches: format!("You are the persona `{id}`"),
-        steps: vec![write(5 * place, first), open, complete()],
+        steps: vec![write(5 * place, first), open, complete(SECOND)],
         on_message: match again.is_empty() {
             true => Vec::new(),
-            false => vec![write(5, again), complete()],
+            false => vec![write(5, again), complete(SECOND)],
         },
         ..Story::default()
     }
@@ -217,6 +213,13 @@ async fn until_over(world: &World) -> Sprint {
     sprint(world).await
 }
 
+/// The same, where the members ended like this.
+async fn ended_with(world: &World, wanted: &[&str]) -> Sprint {
+    let over = until_over(world).await;
+    assert_eq!(members(&over), wanted, "{}", world.story().await);
+    over
+}
+
 /// The members with how each ended.
 fn members(sprint: &Sprint) -> Vec<String> {
     let told = sprint.members.iter().map(|it| {
@@ -274,17 +277,15 @@ async fn appendix(webhooks: bool) {
     let main = world.sandbox.github().branch(REPO, "main").expect("main");
     let started = begin(&world).await;
     assert_eq!(started.members.len(), 3, "the weaver starts with no sprint");
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        [
+    let over = ended_with(
+        &world,
+        &[
             "curator #101 applied",
             "refactor #102 applied",
-            "visionary #103 applied"
+            "visionary #103 applied",
         ],
-        "{}",
-        world.story().await
-    );
+    )
+    .await;
     assert_eq!((over.state.word(), over.ticks), ("done", 4));
     expect![[r#"
         Tick 1, working: curator waiting, refactor waiting, visionary waiting

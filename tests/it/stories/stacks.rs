@@ -2,9 +2,10 @@
 
 use domain::policy::MergePolicy;
 use sandbox::github::{CheckSetup, CiSetup, NewPull, Outcome, PullState, RepoSetup};
-use sandbox::story::Step;
 use sandbox::{Foreign, ForeignPull, Scenario};
-use tests::world::{MINUTE, REPO, SECOND, World, ci, hour, on_green, progress, story};
+use tests::world::{
+    MINUTE, REPO, SECOND, World, ci, complete, hour, on_green, open_draft, progress, story,
+};
 
 /// Marking the draft as ready cancels the checks that run and starts them again: the cancelled ones are no failure.
 #[tokio::test]
@@ -17,18 +18,7 @@ async fn checks_that_were_cancelled_for_newer_ones_are_no_failure() {
         again_on_ready: true,
         ..ci(vec![slow])
     };
-    let steps = vec![
-        progress(SECOND, "Working"),
-        Step::OpenPull {
-            after: SECOND,
-            files: Vec::new(),
-            draft: true,
-        },
-        Step::Complete {
-            after: SECOND,
-            no_change: false,
-        },
-    ];
+    let steps = vec![progress(SECOND, "Working"), open_draft(), complete(SECOND)];
     let world = World::on_green(Scenario {
         repos: vec![RepoSetup::new(REPO).with_ci(again)],
         stories: vec![story("test", steps)],

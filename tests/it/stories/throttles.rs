@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use sandbox::story::Step;
 use sandbox::{Fault, FaultKind, Service};
-use tests::world::{MINUTE, SECOND, Setup, World, hour, on_green, progress, scenario, story};
+use tests::world::{MINUTE, SECOND, World, hour, on_green, progress, scenario, story};
 
 fn status(code: u16, retry_after_secs: Option<u64>) -> Fault {
     Fault::new(
@@ -141,11 +141,7 @@ async fn a_dead_network_is_one_event_until_it_lives_again() {
 
 #[tokio::test]
 async fn one_session_that_cannot_be_read_does_not_hold_up_the_others() {
-    let quick = Setup {
-        source: on_green(),
-        ..Setup::default()
-    };
-    let world = World::with(quick).await;
+    let world = World::on_green(sandbox::Scenario::default()).await;
     let bad = world.submit("the bad one").await;
     world.until_is(MINUTE, &bad, "working").await;
     let session = world.session(&bad).await.id;
@@ -170,11 +166,7 @@ async fn a_listing_that_breaks_does_not_stop_single_reads() {
         .sandbox
         .faults()
         .add(Fault::new(Service::Jules, "/sessions?", broken).on("GET"));
-    let jobs = [
-        world.submit("one").await,
-        world.submit("two").await,
-        world.submit("three").await,
-    ];
+    let jobs = world.submit_many(3).await;
     world.until_merged(MINUTE * 20, &jobs).await;
     assert_eq!(world.sandbox.counters().creates, 3);
     world.finish().await;
@@ -185,10 +177,7 @@ async fn a_wait_that_jules_asks_for_holds_for_all_jobs_of_the_account() {
     let world = World::on_green(sandbox::Scenario::default()).await;
     let refusal = status(429, Some(120)).on("POST").next(1);
     world.sandbox.faults().add(refusal);
-    let mut jobs = Vec::new();
-    for n in 0..3 {
-        jobs.push(world.submit(&format!("Add page {n}")).await);
-    }
+    let jobs = world.submit_many(3).await;
     world.pass(SECOND * 100).await;
     let calls = world.requests(Service::Jules, "POST", "/sessions").len();
     assert_eq!((calls, world.gives(&jobs[1], "throttled").await), (1, true));

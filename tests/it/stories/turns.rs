@@ -129,10 +129,7 @@ async fn a_turn_outlasts_the_moment_in_which_github_works_out_conflicts() {
 #[tokio::test]
 async fn who_waits_for_a_turn_stays_unread_when_settings_change() {
     let world = world_of(0, MergePolicy::OnGreen).await;
-    let mut jobs = Vec::new();
-    for n in 0..6 {
-        jobs.push(world.submit(&format!("Add page {n}")).await);
-    }
+    let jobs = world.submit_many(6).await;
     let ready = async |world: &World| world.gives(&jobs[0], "settling").await;
     world.until(MINUTE * 10, "ready", ready).await;
     // Another pull request has the turn and does not give it back.

@@ -39,11 +39,7 @@ fn received(world: &World) -> Vec<Received> {
 /// One job to its end, which is one completion.
 async fn completed(world: &World) -> JobId {
     let job = world.submit("Add a test").await;
-    world
-        .until(MINUTE * 5, "a wake", async |world| {
-            !world.wakes().is_empty()
-        })
-        .await;
+    world.until_wakes(MINUTE * 5, 1).await;
     job
 }
 
@@ -192,20 +188,6 @@ async fn where_the_agent_takes_no_wakes_a_person_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_a_failure_and_is_not_followed() {
-    let redirects = AgentSetup {
-        location: Some("/agent/elsewhere".to_owned()),
-        ..receiver(&[307, 204])
-    };
-    let world = playing(Vec::new(), redirects).await;
-    completed(&world).await;
-    world.pass(MINUTE * 10).await;
-    assert_eq!(received(&world).len(), 2);
-    assert!(world.sandbox.agents().received("elsewhere").is_empty());
-    world.finish().await;
-}
-
-#[tokio::test]
 async fn an_accepted_wake_is_leased_and_comes_again_when_the_lease_lapses() {
     let world = answering(&[202]).await;
     completed(&world).await;
@@ -222,24 +204,6 @@ async fn an_accepted_wake_is_leased_and_comes_again_when_the_lease_lapses() {
 }
 
 #[tokio::test]
-async fn a_wait_that_the_receiver_asks_for_is_kept() {
-    let busy = AgentSetup {
-        retry_after_secs: Some(1_000),
-        ..receiver(&[503, 204])
-    };
-    let world = playing(Vec::new(), busy).await;
-    completed(&world).await;
-    world.pass(hour(2)).await;
-    assert_eq!(received(&world).len(), 2);
-    assert!(
-        (1_000..1_130).contains(&gaps(&world)[0]),
-        "{:?}",
-        gaps(&world)
-    );
-    world.finish().await;
-}
-
-#[tokio::test]
 async fn an_agent_that_was_away_gets_everything_in_order_and_acknowledges_it_once() {
     let world = playing(vec![silent("stall")], receiver(&[503])).await;
     let jobs = [world.submit("stall 1").await, world.submit("stall 2").await];
@@ -249,8 +213,7 @@ async fn an_agent_that_was_away_gets_everything_in_order_and_acknowledges_it_onc
         })
         .await;
     for job in &jobs {
-        let cancelled = world.backend.cancel_job(&world.named(job), "ann").await;
-        cancelled.expect("it is cancelled");
+        world.cancel(job).await;
     }
     world.sandbox.agents().set(receiver(&[]));
     world.pass(hour(30)).await;
@@ -272,11 +235,7 @@ async fn an_agent_that_was_away_gets_everything_in_order_and_acknowledges_it_onc
 async fn no_wake_of_a_job_overtakes_an_earlier_one() {
     let world = playing(vec![silent("stall")], receiver(&[202])).await;
     let job = world.submit("stall").await;
-    world
-        .until(hour(1), "silent twice", async |world| {
-            world.events(&job).await.len() == 2
-        })
-        .await;
+    world.until_events(hour(1), &job, 2).await;
     world.pass(MINUTE * 2).await;
     let seqs = || {
         let wakes = world.wakes().into_iter();
@@ -300,8 +259,7 @@ async fn an_order_ends_the_wake_that_asks_for_it_and_no_other() {
         world
             .until(MINUTE * 5, "a wake", async |_| received(&world).len() == n)
             .await;
-        let said = world.say(&job, "Yes", &format!("answer {n}")).await;
-        said.expect("an answer");
+        world.answer(&job, "Yes", &format!("answer {n}")).await;
     }
     world
         .until(MINUTE * 10, "a completion", async |_| {
@@ -360,10 +318,7 @@ async fn the_events_of_a_job_are_numbered_in_their_order() {
     let world = World::on_green(scenario(vec![asking("ask", "Which database?")])).await;
     let (asks, other) = (world.submit("ask").await, world.submit("Add a test").await);
     world.until_is(MINUTE * 5, &asks, "asking").await;
-    world
-        .say(&asks, "PostgreSQL", "answer")
-        .await
-        .expect("said");
+    world.answer(&asks, "PostgreSQL", "answer").await;
     world
         .until_merged(MINUTE * 20, &[asks.clone(), other.clone()])
         .await;

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use domain::governor::Limits;
 use domain::ids::JobId;
 use engine::why::Why;
 use expect_test::{Expect, expect};
@@ -78,16 +77,8 @@ async fn started(setup: Setup, prompt: &str, time: SignedDuration) -> (World, Jo
 
 #[tokio::test]
 async fn a_job_that_waits_for_a_slot() {
-    let world = World::with(Setup {
-        scenario: scenario(vec![stalling("stall")]),
-        ..Setup::default()
-    })
-    .await;
-    let limits = Limits {
-        concurrent: 1,
-        per_day: 2,
-    };
-    world.limit("default", limits).await;
+    let world = World::of(scenario(vec![stalling("stall")]), tests::world::source()).await;
+    world.limit("default", 1, 2).await;
     world.submit("stall").await;
     world.pass(SECOND * 30).await;
     let second = world.submit("stall too").await;
@@ -120,16 +111,8 @@ async fn a_job_that_waits_for_a_slot() {
 
 #[tokio::test]
 async fn a_job_that_waits_for_the_tasks_of_another_day_does_not_wait_for_a_slot() {
-    let world = World::with(Setup {
-        scenario: scenario(vec![stalling("stall")]),
-        ..Setup::default()
-    })
-    .await;
-    let limits = Limits {
-        concurrent: 3,
-        per_day: 1,
-    };
-    world.limit("default", limits).await;
+    let world = World::of(scenario(vec![stalling("stall")]), tests::world::source()).await;
+    world.limit("default", 3, 1).await;
     world.submit("stall").await;
     world.pass(SECOND * 30).await;
     let second = world.submit("stall too").await;
@@ -170,7 +153,7 @@ async fn a_job_that_is_held_and_one_that_may_go() {
     world.pass(SECOND * 2).await;
     assert_eq!(world.sandbox.counters().creates, 1);
     world.pause(true).await;
-    world.say(&job, "Go on", "words").await.expect("an order");
+    world.answer(&job, "Go on", "words").await;
     world.pass(SECOND * 2).await;
     job_says(
         &world,

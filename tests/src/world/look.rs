@@ -11,6 +11,7 @@ use sandbox::github::PullView;
 use sandbox::jules::SessionView;
 use sandbox::{Logged, Service};
 
+use super::mail::plain_client;
 use super::{AGENT, REPO, World};
 
 impl World {
@@ -23,6 +24,15 @@ impl World {
     pub async fn submit_to(&self, repo: &str, prompt: &str) -> JobId {
         let order = order(repo, prompt, Terms::default());
         self.backend.create_job(order).await.expect("a job").id
+    }
+
+    /// Hands over so many pieces of work in [`REPO`].
+    pub async fn submit_many(&self, count: usize) -> Vec<JobId> {
+        let mut jobs = Vec::new();
+        for n in 0..count {
+            jobs.push(self.submit(&format!("Job {n}")).await);
+        }
+        jobs
     }
 
     /// Hands over a piece of work in [`REPO`] under terms.
@@ -51,6 +61,29 @@ impl World {
             .say(&self.named(job), text, cause)
             .await
             .map(drop)
+    }
+
+    /// Sends a message that is taken.
+    pub async fn answer(&self, job: &JobId, text: &str, cause: &str) {
+        self.say(job, text, cause).await.expect("an answer");
+    }
+
+    /// A person calls a job off.
+    pub async fn cancel(&self, job: &JobId) {
+        let cancelled = self.backend.cancel_job(&self.named(job), "ann").await;
+        cancelled.expect("a job that is called off");
+    }
+
+    /// A person has a job tried again.
+    pub async fn retry(&self, job: &JobId) {
+        let retried = self.backend.retry_job(&self.named(job), None).await;
+        retried.expect("another attempt");
+    }
+
+    /// Approves the plan that waits.
+    pub async fn approve_plan(&self, job: &JobId) {
+        let approved = self.backend.approve_plan(&self.named(job), None).await;
+        approved.expect("an approval");
     }
 
     /// Says that a job's pull request may be merged at its present head.
@@ -223,11 +256,7 @@ impl World {
         let session = self.session(job).await.id;
         let url = format!("{}/sessions/{session}:{method}", self.sandbox.jules_base());
         let key = self.secrets.get("jules/default").expect("a key");
-        let client = reqwest::Client::builder()
-            .no_proxy()
-            .build()
-            .expect("a client");
-        let answer = client
+        let answer = plain_client()
             .post(url)
             .header("x-goog-api-key", key)
             .header("content-type", "application/json")
@@ -242,11 +271,7 @@ impl World {
     pub async fn delete_upstream(&self, session: &str) {
         let url = format!("{}/sessions/{session}", self.sandbox.jules_base());
         let key = self.secrets.get("jules/default").expect("a key");
-        let client = reqwest::Client::builder()
-            .no_proxy()
-            .build()
-            .expect("a client");
-        let answer = client
+        let answer = plain_client()
             .delete(url)
             .header("x-goog-api-key", key)
             .send()

@@ -49,7 +49,8 @@ impl Postman {
     }
 }
 
-fn plain_client() -> reqwest::Client {
+/// A client without the proxies of the machine.
+pub fn plain_client() -> reqwest::Client {
     reqwest::Client::builder()
         .no_proxy()
         .build()

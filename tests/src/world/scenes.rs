@@ -104,15 +104,45 @@ pub fn open_pull() -> Step {
     }
 }
 
+/// A step that opens the pull request as a draft.
+pub fn open_draft() -> Step {
+    Step::OpenPull {
+        after: SECOND,
+        files: Vec::new(),
+        draft: true,
+    }
+}
+
+/// A step that ends the session.
+pub fn complete(after: SignedDuration) -> Step {
+    Step::Complete {
+        after,
+        no_change: false,
+    }
+}
+
+/// A step that ends the session, which changed nothing.
+pub fn without_change(after: SignedDuration) -> Step {
+    Step::Complete {
+        after,
+        no_change: true,
+    }
+}
+
+/// A step that asks.
+pub fn asks(after: SignedDuration, question: &str) -> Step {
+    Step::Ask {
+        after,
+        text: question.to_owned(),
+    }
+}
+
 /// Work, a pull request, done: a story without a plan.
 pub fn work() -> Vec<Step> {
     vec![
         progress(SECOND * 2, "Working"),
         open_pull(),
-        Step::Complete {
-            after: SECOND * 2,
-            no_change: false,
-        },
+        complete(SECOND * 2),
     ]
 }
 
@@ -123,19 +153,12 @@ pub fn from_work(first: Vec<Step>) -> Vec<Step> {
 
 /// A story that asks and then works.
 pub fn asking(matches: &str, question: &str) -> Story {
-    let ask = Step::Ask {
-        after: SECOND * 3,
-        text: question.to_owned(),
-    };
-    story(matches, from_work(vec![ask]))
+    story(matches, from_work(vec![asks(SECOND * 3, question)]))
 }
 
 /// A story that asks so many questions, works between them, and then works.
 pub fn asking_often(matches: &str, questions: u32) -> Story {
-    let ask = |n: u32| Step::Ask {
-        after: SECOND * 3,
-        text: format!("Question {n}"),
-    };
+    let ask = |n: u32| asks(SECOND * 3, &format!("Question {n}"));
     let mut steps = vec![ask(1)];
     for n in 2..=questions {
         steps.extend([progress(SECOND * 3, "Working"), ask(n)]);

@@ -2,10 +2,11 @@
 
 use domain::ids::JobId;
 use jiff::{SignedDuration, Timestamp};
+use sandbox::Counters;
 
 use super::fate::Fate;
 use super::functions::Functions;
-use super::{Work, World};
+use super::{REPO, Work, World};
 
 /// Steps of virtual time: fine enough for every story, coarse enough to be quick.
 const STEP: SignedDuration = SignedDuration::from_secs(1);
@@ -80,6 +81,36 @@ impl World {
     pub async fn until_merged(&self, within: SignedDuration, jobs: &[JobId]) {
         let is_so = async |world: &Self| world.all_merged(jobs).await;
         Box::pin(self.until(within, "all merged", is_so)).await;
+    }
+
+    /// Lets time pass until the sandbox has counted this; panics after `within`.
+    pub async fn until_count(&self, within: SignedDuration, holds: impl Fn(&Counters) -> bool) {
+        let is_so = async |world: &Self| holds(&world.sandbox.counters());
+        Box::pin(self.until(within, "a count", is_so)).await;
+    }
+
+    /// Lets time pass until a job has so many events; panics after `within`.
+    pub async fn until_events(&self, within: SignedDuration, job: &JobId, count: usize) {
+        let is_so = async |world: &Self| world.events(job).await.len() == count;
+        Box::pin(self.until(within, "events", is_so)).await;
+    }
+
+    /// Lets time pass until the agent got so many wakes; panics after `within`.
+    pub async fn until_wakes(&self, within: SignedDuration, count: usize) {
+        let is_so = async |world: &Self| world.wakes().len() >= count;
+        Box::pin(self.until(within, "wakes", is_so)).await;
+    }
+
+    /// Lets time pass until a job gives this reason; panics after `within`.
+    pub async fn until_gives(&self, within: SignedDuration, job: &JobId, code: &str) {
+        let is_so = async |world: &Self| world.gives(job, code).await;
+        Box::pin(self.until(within, code, is_so)).await;
+    }
+
+    /// Lets time pass until [`REPO`] has a pull request; panics after `within`.
+    pub async fn until_pull(&self, within: SignedDuration) {
+        let is_so = async |world: &Self| !world.sandbox.github().pulls(REPO).is_empty();
+        Box::pin(self.until(within, "a pull request", is_so)).await;
     }
 
     /// The time of the next check: the next second. Each check on AWS costs several calls, so there it is when

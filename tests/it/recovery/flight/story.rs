@@ -151,7 +151,7 @@ async fn die_saying(world: &World, job: &JobId) {
     world.fate.before_next("say", async move {
         fate.kill_at(fate.acts().len() - 1, Moment::After);
     });
-    world.say(job, "Go on", "go-on").await.expect("an order");
+    world.answer(job, "Go on", "go-on").await;
     world.step().await;
     assert_eq!(world.fate.deaths(), 1);
 }
@@ -159,10 +159,7 @@ async fn die_saying(world: &World, job: &JobId) {
 /// Everything is paused while orders come.
 async fn hold(world: &World, asking: &JobId, merged: &JobId) {
     world.pause(true).await;
-    world
-        .say(asking, "PostgreSQL", "answer")
-        .await
-        .expect("an order");
+    world.answer(asking, "PostgreSQL", "answer").await;
     world
         .backend
         .fresh_artifacts(merged, Duration::ZERO)

@@ -3,7 +3,7 @@
 use sandbox::github::DEFAULT_TOKEN;
 use sandbox::{Fault, FaultKind, Service};
 use serde_json::json;
-use tests::world::{MINUTE, SECOND, Setup, World, hour, on_green};
+use tests::world::{MINUTE, SECOND, World, hour, on_green};
 
 use super::{access_event_count, in_review, merges};
 
@@ -26,8 +26,9 @@ async fn a_secondary_limit_during_the_merge_puts_it_off_and_counts_as_no_refusal
         // More often than a merge that GitHub refuses is tried.
         let fault = Fault::new(Service::GitHub, "/merge", secondary(retry_after));
         world.sandbox.faults().add(fault.on("PUT").next(7));
-        let is_told = async |world: &World| world.gives(&job, "merge_throttled").await;
-        world.until(MINUTE * 10, "throttled", is_told).await;
+        world
+            .until_gives(MINUTE * 10, &job, "merge_throttled")
+            .await;
         merges(&world, &job, hour(4)).await;
         assert_eq!(access_event_count(&world).await, 0);
         let tries = world.requests(Service::GitHub, "PUT", "/merge");
@@ -63,17 +64,11 @@ async fn while_github_asks_to_stay_away_nobody_asks_anything() {
 #[tokio::test]
 async fn a_first_reading_that_is_put_off_says_until_when() {
     for webhooks in [false, true] {
-        let world = World::with(Setup {
-            source: on_green(),
-            webhooks,
-            ..Setup::default()
-        })
-        .await;
+        let world = World::hearing(sandbox::Scenario::default(), on_green(), webhooks).await;
         let fault = Fault::new(Service::GitHub, "", secondary(Some(1_800)));
         world.sandbox.faults().add(fault.next(1));
         let job = world.submit("Add a test").await;
-        let is_told = async |world: &World| world.gives(&job, "read_throttled").await;
-        world.until(MINUTE * 20, "put off", is_told).await;
+        world.until_gives(MINUTE * 20, &job, "read_throttled").await;
         let why = world.backend.why(&job).await.expect("a why");
         let told = why.because.iter().find(|it| it.code == "read_throttled");
         let planned = why.then.iter().find(|it| it.sentence.ends_with("is read."));
@@ -100,17 +95,11 @@ async fn a_first_reading_that_is_put_off_says_until_when() {
 #[tokio::test]
 async fn a_branch_is_deleted_as_soon_as_github_takes_requests_again() {
     let (world, _job) = in_review(false).await;
-    world
-        .until(MINUTE * 5, "merged there", async |world| {
-            world.sandbox.counters().merges == 1
-        })
-        .await;
+    world.until_count(MINUTE * 5, |it| it.merges == 1).await;
     let fault = Fault::new(Service::GitHub, "", secondary(Some(30)));
     world.sandbox.faults().add(fault.next(1));
     world
-        .until(SECOND * 75, "the branch is gone", async |world| {
-            world.sandbox.counters().branch_deletes == 1
-        })
+        .until_count(SECOND * 75, |it| it.branch_deletes == 1)
         .await;
     assert!(world.sandbox.faults().list().is_empty());
     world.finish().await;
@@ -119,11 +108,7 @@ async fn a_branch_is_deleted_as_soon_as_github_takes_requests_again() {
 #[tokio::test]
 async fn what_is_left_is_kept_for_a_merge_that_is_near() {
     let (world, job) = in_review(false).await;
-    world
-        .until(MINUTE, "settling", async |world| {
-            world.gives(&job, "settling").await
-        })
-        .await;
+    world.until_gives(MINUTE, &job, "settling").await;
     let far = world.submit("Add another test").await;
     let now = world.clock.now();
     world
@@ -156,11 +141,7 @@ async fn what_is_left_is_kept_for_a_merge_that_is_near() {
 #[tokio::test]
 async fn a_budget_that_ends_in_the_middle_of_a_merge_is_no_end() {
     let (world, job) = in_review(false).await;
-    world
-        .until(MINUTE, "settling", async |world| {
-            world.gives(&job, "settling").await
-        })
-        .await;
+    world.until_gives(MINUTE, &job, "settling").await;
     let now = world.clock.now();
     world.sandbox.github().leave_requests(now, DEFAULT_TOKEN, 0);
     world.pass(MINUTE * 20).await;

@@ -3,7 +3,7 @@
 use domain::ids::JobId;
 use sandbox::Service;
 use sandbox::github::{CiSetup, Protection, RepoSetup, RequiredCheck};
-use tests::world::{MINUTE, REPO, Setup, World, ci, green_checks, on_green};
+use tests::world::{MINUTE, REPO, World, ci, green_checks, on_green};
 
 /// A repository whose base is protected by a ruleset alone, in which one pull request was merged.
 async fn after_a_merge() -> World {
@@ -15,15 +15,14 @@ async fn after_a_merge() -> World {
         protection: Protection::Rulesets,
         ..RepoSetup::new(REPO).with_ci(ci)
     };
-    let world = World::with(Setup {
-        scenario: sandbox::Scenario {
+    let world = World::hearing(
+        sandbox::Scenario {
             repos: vec![repo],
             ..sandbox::Scenario::default()
         },
-        source: on_green(),
-        webhooks: true,
-        ..Setup::default()
-    })
+        on_green(),
+        true,
+    )
     .await;
     let first = world.submit("Add a test").await;
     merged(&world, &first).await;

@@ -20,9 +20,7 @@ async fn until_told(world: &World, number: u64, wanted: &str) {
 
 #[tokio::test]
 async fn a_pull_request_that_is_closed_and_reopened_in_time_goes_on_and_so_does_its_issue() {
-    let source = taking(|rules| {
-        rules.checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
-    });
+    let source = stopping_at(&[Phase::Implement]);
     let world = world_with(source, true).await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "implement/succeeded").await;
@@ -53,9 +51,7 @@ async fn a_pull_request_that_is_closed_and_reopened_in_time_goes_on_and_so_does_
 async fn an_issue_is_told_what_holds_its_merge_up_until_that_is_over() {
     let mut source = taking(|rules| rules.checkpoints = Checkpoints::none());
     source.policy.merge = MergePolicy::Human;
-    let world = world_with(source, false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "verify/running").await;
+    let (world, number) = taken_to(source, "verify/running").await;
     let held_up = "the approval of its head is awaited";
     until_told(&world, number, held_up).await;
     let shown = world.backend.delivery_shown(&id_of(number)).await;
@@ -91,8 +87,7 @@ async fn after_a_pause_an_issue_is_told_once_and_the_newest() {
     assert_eq!(told(&world, number), "");
 
     let before = world.sandbox.counters().github_writes;
-    world.pause(false).await;
-    world.backend.go_on(None).await.expect("a queue");
+    world.resume().await;
     world.pass(SECOND * 2).await;
     assert!(told(&world, number).contains("failed: it was cancelled"));
     assert_eq!(world.sandbox.counters().github_writes, before + 1);
@@ -104,17 +99,10 @@ async fn after_a_pause_an_issue_is_told_once_and_the_newest() {
 /// A merge by hand ends a delivery in a pause too, but its issue is told of it, and closed, only afterwards.
 #[tokio::test]
 async fn a_delivery_that_ends_in_a_pause_tells_of_it_until_its_issue_was_told() {
-    let source = taking(|rules| {
-        rules.checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
-    });
-    let world = world_with(source, false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "implement/succeeded").await;
-    let pull = delivery(&world, number).await.and_then(|it| it.task.pull);
-    let pull = pull.expect("a pull request");
+    let source = stopping_at(&[Phase::Implement]);
+    let (world, number) = taken_to(source, "implement/succeeded").await;
     world.pause(true).await;
-    let (github, now) = (world.sandbox.github(), world.clock.now());
-    assert!(github.merge_by_hand(now, REPO, pull.number, "ann"));
+    merge_now(&world, number).await;
     until(&world, number, "close/succeeded").await;
     world.pass(MINUTE).await;
     let codes = async || {
@@ -124,8 +112,7 @@ async fn a_delivery_that_ends_in_a_pause_tells_of_it_until_its_issue_was_told() 
     };
     assert_eq!(codes().await, ["closed", "paused"]);
 
-    world.pause(false).await;
-    world.backend.go_on(None).await.expect("a queue");
+    world.resume().await;
     until_told(&world, number, "It is closed").await;
     world.pass(MINUTE * 2).await;
     world.pause(true).await;

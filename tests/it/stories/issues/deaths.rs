@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::delivery::{Part, RunStatus};
+use domain::delivery::RunStatus;
 use sandbox::github::PullState;
 use tests::world::dies_after_each_act;
 
@@ -35,12 +35,7 @@ impl Play {
             Self::Whole => {}
             Self::Split => {
                 until(&world, number, "plan/pending").await;
-                let part = |summary: &str| Part {
-                    summary: summary.to_owned(),
-                    acceptance_criteria: Vec::new(),
-                };
-                let children = vec![part("The first thing"), part("The second thing")];
-                order(&world, number, Act::Split { children }).await;
+                split(&world, number).await;
             }
             Self::Rejected => {
                 until(&world, number, "implement/succeeded").await;

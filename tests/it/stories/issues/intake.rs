@@ -157,11 +157,7 @@ async fn the_issues_of_a_source_are_read_though_its_process_died_right_after_it_
 
 #[tokio::test]
 async fn a_delivery_that_a_pause_holds_up_says_so_first() {
-    let world = world_with(taking(|_| {}), false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "plan/pending").await;
-    order(&world, number, Act::Start).await;
-    until(&world, number, "plan/succeeded").await;
+    let (world, number) = planned().await;
     world.pause(true).await;
     let said = async || {
         let shown = world.backend.delivery_shown(&id_of(number)).await;
@@ -181,8 +177,7 @@ async fn a_delivery_that_a_pause_holds_up_says_so_first() {
     let held = (WaitParty::Person, WaitReason::Hold);
     assert_eq!(said().await, (held.0, held.1, Some("paused")));
 
-    world.pause(false).await;
-    world.backend.go_on(None).await.expect("a queue");
+    world.resume().await;
     world.pass(SECOND * 2).await;
     let (_, what, first) = said().await;
     assert_eq!((what, first), (WaitReason::Work, Some("implementing")));
@@ -198,8 +193,7 @@ async fn resuming_tells_the_issue_at_once() {
     until(&world, number, "plan/pending").await;
     world.pass(hour(1)).await;
     let before = world.sandbox.counters().github_writes;
-    world.pause(false).await;
-    world.backend.go_on(None).await.expect("a queue");
+    world.resume().await;
     world.pass(SECOND * 2).await;
     assert_eq!(world.sandbox.counters().github_writes, before + 1);
 }
@@ -236,9 +230,7 @@ async fn an_issue_that_was_closed_while_its_source_was_paused_ends_its_delivery_
 #[tokio::test]
 async fn a_reading_counts_the_deliveries_that_it_closes() {
     let source = taking(|rules| rules.checkpoints = Checkpoints::none());
-    let world = world_with(source.clone(), false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "implement/running").await;
+    let (world, number) = taken_to(source.clone(), "implement/running").await;
     let (github, now) = (world.sandbox.github(), world.clock.now());
     github.close_as(now, REPO, number, "ann");
     until(&world, number, "close/succeeded").await;
@@ -262,9 +254,7 @@ async fn an_issue_that_can_be_read_again_is_in_doubt_no_longer() {
 }
 
 async fn unreadable_for_a_while(code: u16) {
-    let world = world_with(taking(|_| {}), false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "plan/pending").await;
+    let (world, number) = taken_to(taking(|_| {}), "plan/pending").await;
     let kind = FaultKind::status(code);
     let path = format!("/repos/{REPO}/issues/{number}");
     let gone = Fault::new(Service::GitHub, &path, kind).on("GET");

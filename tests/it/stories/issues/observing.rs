@@ -4,7 +4,7 @@ use domain::delivery::Observe;
 use jiff::SignedDuration;
 use sandbox::github::{CheckState, Conclusion, RepoSetup};
 
-use super::phases::{alone, merge_commit, to_deploy};
+use super::phases::{alone, end_runs, merge_commit, to_deploy};
 use super::*;
 
 const SOAK: SignedDuration = SignedDuration::from_mins(30);
@@ -76,16 +76,13 @@ async fn only_what_failed_since_the_deployment_was_tried_again_counts() {
     let world = World::with(setup).await;
     let number = open_issue(&world, "Add a test", "");
     let github = world.sandbox.github();
-    let ends = |conclusion| {
-        github.finish_dispatched(world.clock.now(), REPO, "deploy.yml", conclusion);
-    };
     until(&world, number, "deploy/running").await;
-    ends(Conclusion::Failure);
+    end_runs(&world, Conclusion::Failure);
     until(&world, number, "deploy/failed").await;
     world.pass(MINUTE).await;
     order(&world, number, Act::Retry { reason: None }).await;
     until(&world, number, "deploy/running").await;
-    ends(Conclusion::Success);
+    end_runs(&world, Conclusion::Success);
     until(&world, number, "observe/running").await;
     let sha = merge_commit(&world, number).await;
     let smoke = |conclusion| {

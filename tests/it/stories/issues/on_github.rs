@@ -8,7 +8,10 @@ use sandbox::github::{CheckSetup, CiSetup, Outcome, RequiredCheck};
 use tests::world::{MINUTE, REPO, World, hour, with_ci};
 
 use super::people::open_events;
-use super::{delivery, judge, open_issue, place, reviews, taking, until, world_with};
+use super::{
+    delivery, judge, merge_now, open_issue, place, reviews, stopping_at, taken_to, taking, until,
+    world_with,
+};
 
 /// The number of the pull request of a delivery.
 async fn pull_of(world: &World, number: u64) -> u64 {
@@ -94,16 +97,9 @@ async fn a_collaborator_who_may_only_read_gives_no_pass() {
 
 #[tokio::test]
 async fn who_merges_by_hand_is_named() {
-    let source = taking(|rules| {
-        rules.checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
-    });
-    let world = world_with(source, false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "implement/succeeded").await;
-    let pull = pull_of(&world, number).await;
-    let now = world.clock.now();
-    let github = world.sandbox.github();
-    assert!(github.merge_by_hand(now, REPO, pull, "ann"));
+    let source = stopping_at(&[Phase::Implement]);
+    let (world, number) = taken_to(source, "implement/succeeded").await;
+    merge_now(&world, number).await;
     until(&world, number, "close/succeeded").await;
     let by = actor_of(&world, number, Phase::Verify).await;
     assert_eq!(by, Some(Actor::person("ann")));
@@ -154,16 +150,12 @@ async fn a_head_that_only_merged_the_base_in_is_not_reviewed_again() {
 /// Who closes it and leaves it closed does not want it as it is: that is told, and a retry makes another one.
 #[tokio::test]
 async fn a_pull_request_that_stays_closed_fails_its_phase_and_a_retry_is_a_new_attempt() {
-    let source = taking(|rules| {
-        rules.checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
-    });
+    let source = stopping_at(&[Phase::Implement]);
     let nobody = Source {
         agent: None,
         ..source
     };
-    let world = world_with(nobody, false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "implement/succeeded").await;
+    let (world, number) = taken_to(nobody, "implement/succeeded").await;
     let closed = pull_of(&world, number).await;
     let github = world.sandbox.github();
     github.close_as(world.clock.now(), REPO, closed, "eve");
@@ -194,12 +186,8 @@ async fn a_pull_request_that_stays_closed_fails_its_phase_and_a_retry_is_a_new_a
 /// The person who wanted the change made anew may take the earlier one after all.
 #[tokio::test]
 async fn merging_the_pull_request_of_the_attempt_before_ends_its_delivery() {
-    let source = taking(|rules| {
-        rules.checkpoints = Checkpoints::at(&[Phase::Implement]).expect("checkpoints");
-    });
-    let world = world_with(source, false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "implement/succeeded").await;
+    let source = stopping_at(&[Phase::Implement]);
+    let (world, number) = taken_to(source, "implement/succeeded").await;
     let pull = pull_of(&world, number).await;
     let reason = "Another way.".to_owned();
     super::order(&world, number, domain::delivery::Act::Reject { reason }).await;

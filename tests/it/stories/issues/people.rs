@@ -9,7 +9,7 @@ use engine::work::Work;
 use jiff::SignedDuration;
 use sandbox::agent::AgentSetup;
 use sandbox::story::Story;
-use tests::world::{AGENT, from_work, progress};
+use tests::world::{AGENT, asks, from_work, progress};
 
 use super::*;
 
@@ -46,12 +46,8 @@ async fn counted(world: &World) -> Vec<(String, u64)> {
 
 #[tokio::test]
 async fn a_person_whom_a_delivery_waits_for_is_counted_and_shown_with_its_job() {
-    let source = taking(|rules| {
-        rules.checkpoints = Checkpoints::at(&[Phase::Plan, Phase::Implement]).expect("checkpoints");
-    });
-    let world = world_with(source, false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "plan/pending").await;
+    let source = stopping_at(&[Phase::Plan, Phase::Implement]);
+    let (world, number) = taken_to(source, "plan/pending").await;
     let person = vec![("person".to_owned(), 1)];
     assert_eq!(counted(&world).await, person);
     assert_eq!(open_events(&world, number).await, ["start"]);
@@ -147,9 +143,7 @@ async fn a_review_whose_rounds_are_used_up_is_open_for_a_person() {
 #[tokio::test]
 async fn a_phase_that_an_agent_cancelled_is_open_for_a_person() {
     let source = taking(|rules| rules.checkpoints = Checkpoints::none());
-    let world = world_with(source, false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "implement/running").await;
+    let (world, number) = taken_to(source, "implement/running").await;
     let command = Command {
         id: "test:cancel".to_owned(),
         by: Actor::agent(AGENT),
@@ -265,10 +259,7 @@ async fn a_question_blocks_a_delivery_until_it_is_answered() {
         after: SECOND,
         steps: vec!["Add a test".to_owned()],
     };
-    let ask = Step::Ask {
-        after: SECOND * 3,
-        text: "Which database?".to_owned(),
-    };
+    let ask = asks(SECOND * 3, "Which database?");
     let asking = story("You plan and implement", from_work(vec![plan, ask]));
     let world = World::of(
         scenario(vec![asking]),
@@ -286,8 +277,7 @@ async fn a_question_blocks_a_delivery_until_it_is_answered() {
     assert_eq!(shown.waits_for.what, WaitReason::Question);
 
     let job = job_of(&world, number).await.id;
-    let said = world.say(&job, "PostgreSQL", "answer").await;
-    said.expect("an answer");
+    world.answer(&job, "PostgreSQL", "answer").await;
     until(&world, number, "close/succeeded").await;
     let ended = delivery(&world, number).await.expect("a delivery");
     let spans = ended.phase_runs.iter();
@@ -334,8 +324,7 @@ async fn a_question_of_the_session_that_reviews_blocks_its_delivery_until_it_is_
     let prompt = world.backend.must_job(&asking).await.expect("a job");
     assert!(prompt.value.prompt.contains("Do not ask questions"));
 
-    let said = world.say(&asking, "All of them", "answer").await;
-    said.expect("an answer");
+    world.answer(&asking, "All of them", "answer").await;
     until(&world, number, "close/succeeded").await;
     let ended = delivery(&world, number).await.expect("a delivery");
     let spans = ended.phase_runs.iter();
@@ -413,11 +402,7 @@ async fn a_merge_by_hand_is_the_end_of_the_wake_that_asked_for_a_review() {
     let asked = async |world: &World| !reviews(world).is_empty();
     Box::pin(world.until(hour(1), "a review", asked)).await;
     assert!(!first_wake_is_over(&world).await);
-    let task = delivery(&world, number).await.expect("a delivery").task;
-    let pull = task.pull.expect("a pull request").number;
-    let now = world.clock.now();
-    let github = world.sandbox.github();
-    assert!(github.merge_by_hand(now, REPO, pull, "ann"));
+    merge_now(&world, number).await;
     until(&world, number, "close/succeeded").await;
     assert!(first_wake_is_over(&world).await);
     world.finish().await;
@@ -430,9 +415,7 @@ async fn a_merged_delivery_that_cannot_be_deployed_is_ended_by_a_person() {
         rules.endpoint = domain::delivery::Endpoint::default();
         rules.deploy = "workflow:none.yml@main".parse().expect("a workflow");
     });
-    let world = world_with(source, false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "deploy/failed").await;
+    let (world, number) = taken_to(source, "deploy/failed").await;
     world.pass(hour(1)).await;
     assert_eq!(
         open_events(&world, number).await,
@@ -459,9 +442,7 @@ async fn a_merged_delivery_that_cannot_be_deployed_is_ended_by_a_person() {
 
 #[tokio::test]
 async fn a_repository_without_ci_merges_where_no_check_is_asked_for() {
-    let mut source = taking(|rules| {
-        rules.checkpoints = Checkpoints::at(&[Phase::Review]).expect("checkpoints");
-    });
+    let mut source = stopping_at(&[Phase::Review]);
     source.policy.merge = MergePolicy::Human;
     source.policy.min_checks = 0;
     let world = World::of(with_ci(ci(Vec::new())), source).await;
@@ -480,9 +461,7 @@ async fn a_merge_that_waits_for_approval_is_announced_once_until_it_is_ordered()
         let mut source = taking(|rules| rules.checkpoints = Checkpoints::none());
         source.agent = source.agent.filter(|_| has_agent);
         source.policy.merge = MergePolicy::Human;
-        let world = world_with(source, false).await;
-        let number = open_issue(&world, "Add a test", "");
-        until(&world, number, "verify/running").await;
+        let (world, number) = taken_to(source, "verify/running").await;
         world.pass(hour(1)).await;
         let (woken, open): (&[&str], &[&str]) = match has_agent {
             true => (&["question/merge"], &[]),
@@ -511,12 +490,7 @@ async fn a_merge_that_waits_for_approval_is_announced_once_until_it_is_ordered()
 /// The settings of a source are those of its new deliveries; a part is none.
 #[tokio::test]
 async fn a_part_goes_by_the_rules_of_the_whole_and_refers_to_its_pages() {
-    let source = taking(|rules| {
-        rules.checkpoints = Checkpoints::at(&[Phase::Plan]).expect("checkpoints");
-    });
-    let world = world_with(source, false).await;
-    let number = open_issue(&world, "Two things", "");
-    until(&world, number, "plan/pending").await;
+    let (world, number) = taken_to(taking(|_| {}), "plan/pending").await;
     let page = WebPage::try_from("https://jira.example.com/SHOP-7".to_owned());
     let paged = Ref {
         role: RefRole::Trigger,
@@ -534,7 +508,7 @@ async fn a_part_goes_by_the_rules_of_the_whole_and_refers_to_its_pages() {
         ..Edit::default()
     };
     order(&world, number, Act::Edit(referring)).await;
-    let part = domain::delivery::Part {
+    let part = Part {
         summary: "The first thing".to_owned(),
         acceptance_criteria: Vec::new(),
     };
@@ -599,18 +573,11 @@ const OVER: usize = 2_001;
 /// What is asked for by who is awaited is found among what is open, whatever was done since.
 #[tokio::test]
 async fn what_is_open_is_found_behind_everything_that_is_over() {
-    let world = world_with(taking(|_| {}), false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "plan/pending").await;
+    let (world, number) = taken_to(taking(|_| {}), "plan/pending").await;
     let own = world.submit("Begun by hand").await;
     for _ in 0..OVER {
         let job = world.submit("Never mind").await;
-        let named = world.named(&job);
-        world
-            .backend
-            .cancel_job(&named, "ann")
-            .await
-            .expect("a job");
+        world.cancel(&job).await;
     }
     let listed = async |needs: Option<WaitParty>| {
         let asked = DeliveryQuery {
@@ -638,9 +605,7 @@ async fn what_is_open_is_found_behind_everything_that_is_over() {
 /// Each look at a row that is due writes it twice: once to claim it, once for the next time.
 #[tokio::test]
 async fn a_delivery_that_waits_for_a_person_is_looked_at_once_an_hour() {
-    let world = world_with(taking(|_| {}), false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "plan/pending").await;
+    let (world, number) = taken_to(taking(|_| {}), "plan/pending").await;
     world.pass(MINUTE * 10).await;
     let before = world.ledger.written().len();
     world.pass(hour(6)).await;

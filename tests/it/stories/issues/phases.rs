@@ -1,8 +1,6 @@
 //! What people decide at checkpoints, and the phases after the merge.
 
-use domain::delivery::{
-    self as deliveries, DeliveryReason, Deploy, Endpoint, Part, PullEnd, RunStatus,
-};
+use domain::delivery::{self as deliveries, DeliveryReason, Deploy, Endpoint, PullEnd, RunStatus};
 use domain::job::{WaitParty, WaitReason};
 use engine::backend::Error;
 use jiff::SignedDuration;
@@ -33,14 +31,20 @@ pub(super) async fn merge_commit(world: &World, number: u64) -> String {
     }
 }
 
-#[tokio::test]
-async fn a_deployment_of_the_merge_commit_is_awaited() {
+/// Merged, and the deployment of others is awaited.
+async fn awaiting_deployment() -> (World, u64) {
     let (world, number) = alone(|rules| {
         rules.endpoint = Endpoint::default();
         rules.deploy = "deployment:production".parse().expect("a deployment");
     })
     .await;
     until(&world, number, "deploy/pending").await;
+    (world, number)
+}
+
+#[tokio::test]
+async fn a_deployment_of_the_merge_commit_is_awaited() {
+    let (world, number) = awaiting_deployment().await;
     world.pass(MINUTE * 10).await;
     assert_eq!(place(&world, number).await, "deploy/pending");
     let sha = merge_commit(&world, number).await;
@@ -57,12 +61,7 @@ async fn a_deployment_of_the_merge_commit_is_awaited() {
 
 #[tokio::test]
 async fn a_retry_does_not_take_the_deployment_again_that_failed() {
-    let (world, number) = alone(|rules| {
-        rules.endpoint = Endpoint::default();
-        rules.deploy = "deployment:production".parse().expect("a deployment");
-    })
-    .await;
-    until(&world, number, "deploy/pending").await;
+    let (world, number) = awaiting_deployment().await;
     let sha = merge_commit(&world, number).await;
     let github = world.sandbox.github();
     let set = |made, state| github.set_deployment(world.clock.now(), REPO, made, state);
@@ -103,6 +102,24 @@ async fn deploying(checkpoints: Checkpoints) -> World {
     World::with(to_deploy(checkpoints)).await
 }
 
+/// Everything is paused, and its dispatch is held.
+async fn held_deployment() -> (World, u64) {
+    let world = deploying(Checkpoints::at(&[Phase::Implement]).expect("checkpoints")).await;
+    let number = open_issue(&world, "Add a test", "");
+    until(&world, number, "implement/succeeded").await;
+    world.pause(true).await;
+    merge_now(&world, number).await;
+    until(&world, number, "deploy/pending").await;
+    (world, number)
+}
+
+/// The run succeeds, and there was no other one.
+async fn deployed_once(world: &World, number: u64) {
+    end_runs(world, Conclusion::Success);
+    until(world, number, "close/succeeded").await;
+    assert_eq!(world.sandbox.counters().dispatches, 1);
+}
+
 pub(super) fn to_deploy(checkpoints: Checkpoints) -> Setup {
     let source = taking(|rules| {
         rules.checkpoints = checkpoints;
@@ -123,12 +140,7 @@ async fn a_workflow_that_fails_is_told_once_and_dispatched_again_by_a_retry() {
     let world = deploying(Checkpoints::none()).await;
     let number = open_issue(&world, "Add a test", "");
     until(&world, number, "deploy/running").await;
-    let ends = |conclusion| {
-        let now = world.clock.now();
-        let github = world.sandbox.github();
-        github.finish_dispatched(now, REPO, "deploy.yml", conclusion);
-    };
-    ends(Conclusion::Failure);
+    end_runs(&world, Conclusion::Failure);
     until(&world, number, "deploy/failed").await;
     world.pass(hour(2)).await;
     assert_eq!(world.sandbox.counters().dispatches, 1);
@@ -137,7 +149,7 @@ async fn a_workflow_that_fails_is_told_once_and_dispatched_again_by_a_retry() {
     order(&world, number, Act::Retry { reason: None }).await;
     until(&world, number, "deploy/running").await;
     assert_eq!(world.sandbox.counters().dispatches, 2);
-    ends(Conclusion::Success);
+    end_runs(&world, Conclusion::Success);
     until(&world, number, "close/succeeded").await;
     assert_eq!(world.sandbox.counters().creates, 1);
     world.finish().await;
@@ -147,15 +159,7 @@ async fn a_workflow_that_fails_is_told_once_and_dispatched_again_by_a_retry() {
 #[tokio::test]
 async fn a_deployment_that_was_cancelled_during_a_pause_is_not_dispatched() {
     for is_retried_before in [false, true] {
-        let world = deploying(Checkpoints::at(&[Phase::Implement]).expect("checkpoints")).await;
-        let number = open_issue(&world, "Add a test", "");
-        until(&world, number, "implement/succeeded").await;
-        let task = delivery(&world, number).await.expect("a delivery").task;
-        let pull = task.pull.expect("a pull request").number;
-        world.pause(true).await;
-        let (github, now) = (world.sandbox.github(), world.clock.now());
-        assert!(github.merge_by_hand(now, REPO, pull, "ann"));
-        until(&world, number, "deploy/pending").await;
+        let (world, number) = held_deployment().await;
         // The dispatch is saved by now, and held.
         world.pass(MINUTE * 2).await;
         order(&world, number, Act::Cancel).await;
@@ -163,8 +167,7 @@ async fn a_deployment_that_was_cancelled_during_a_pause_is_not_dispatched() {
             order(&world, number, Act::Retry { reason: None }).await;
             world.pass(MINUTE * 2).await;
         }
-        world.pause(false).await;
-        world.backend.go_on(None).await.expect("a queue");
+        world.resume().await;
         world.pass(MINUTE * 5).await;
         let dispatched = u64::from(is_retried_before);
         assert_eq!(world.sandbox.counters().dispatches, dispatched);
@@ -180,40 +183,26 @@ async fn a_deployment_that_was_cancelled_during_a_pause_is_not_dispatched() {
 /// What a pause held is dispatched after it, however long it was.
 #[tokio::test]
 async fn a_pause_takes_none_of_the_time_of_a_deployment() {
-    let world = deploying(Checkpoints::at(&[Phase::Implement]).expect("checkpoints")).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "implement/succeeded").await;
-    world.pause(true).await;
-    merge_now(&world, number).await;
-    until(&world, number, "deploy/pending").await;
+    let (world, number) = held_deployment().await;
     world.pass(deliveries::DEPLOYED_WITHIN + hour(1)).await;
     assert_eq!(place(&world, number).await, "deploy/pending");
     assert_eq!(world.sandbox.counters().dispatches, 0);
-    world.pause(false).await;
-    world.backend.go_on(None).await.expect("a queue");
+    world.resume().await;
     until(&world, number, "deploy/running").await;
-    end_runs(&world, Conclusion::Success);
-    until(&world, number, "close/succeeded").await;
-    assert_eq!(world.sandbox.counters().dispatches, 1);
+    deployed_once(&world, number).await;
 }
 
 /// What names an issue or a workflow by its number or its file would be done in the other repository, too. That it has no such workflow
 /// says nothing about the deployment.
 #[tokio::test]
 async fn nothing_is_written_to_another_repository_that_took_the_name() {
-    let world = deploying(Checkpoints::at(&[Phase::Implement]).expect("checkpoints")).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "implement/succeeded").await;
-    world.pause(true).await;
-    merge_now(&world, number).await;
-    until(&world, number, "deploy/pending").await;
+    let (world, number) = held_deployment().await;
     let (github, now) = (world.sandbox.github(), world.clock.now());
     github.rename_repo(REPO, "acme/old");
     let other = RepoSetup::new(REPO);
     github.add_repo(now, other).expect("a repository");
     let before = world.sandbox.counters().github_writes;
-    world.pause(false).await;
-    world.backend.go_on(None).await.expect("a queue");
+    world.resume().await;
     world.pass(hour(1)).await;
     assert_eq!(world.sandbox.counters().github_writes, before);
     assert_eq!(place(&world, number).await, "deploy/pending");
@@ -222,9 +211,7 @@ async fn nothing_is_written_to_another_repository_that_took_the_name() {
     github.remove_repo(REPO);
     github.rename_repo("acme/old", REPO);
     until(&world, number, "deploy/running").await;
-    end_runs(&world, Conclusion::Success);
-    until(&world, number, "close/succeeded").await;
-    assert_eq!(world.sandbox.counters().dispatches, 1);
+    deployed_once(&world, number).await;
 }
 
 /// The other repository shows no run of the workflow that was started in the right one, and would have it started again.
@@ -247,8 +234,7 @@ async fn a_dispatch_that_went_unheard_is_not_looked_for_in_another_repository() 
     let after = async move { fate.before_next("commit DLV#", taken) };
     world.fate.before_next("dispatch", after);
     merge_now(&world, number).await;
-    let dispatched = async |world: &World| world.sandbox.counters().dispatches == 1;
-    Box::pin(world.until(hour(1), "a dispatch", dispatched)).await;
+    world.until_count(hour(1), |it| it.dispatches == 1).await;
     world.pass(hour(1)).await;
     assert_eq!(place(&world, number).await, "deploy/pending");
 
@@ -262,21 +248,14 @@ async fn a_dispatch_that_went_unheard_is_not_looked_for_in_another_repository() 
     faults.clear();
     until(&world, number, "deploy/running").await;
     world.pass(MINUTE * 5).await;
-    end_runs(&world, Conclusion::Success);
-    until(&world, number, "close/succeeded").await;
-    assert_eq!(world.sandbox.counters().dispatches, 1);
+    deployed_once(&world, number).await;
     world.finish().await;
 }
 
 /// A repository that is gone for good shows no end of a deployment: the wait for that ends as without an answer.
 #[tokio::test]
 async fn a_deployment_in_a_repository_that_is_gone_fails_in_time() {
-    let (world, number) = alone(|rules| {
-        rules.endpoint = Endpoint::default();
-        rules.deploy = "deployment:production".parse().expect("a deployment");
-    })
-    .await;
-    until(&world, number, "deploy/pending").await;
+    let (world, number) = awaiting_deployment().await;
     world.sandbox.github().remove_repo(REPO);
     world.pass(hour(1)).await;
     assert_eq!(place(&world, number).await, "deploy/pending");
@@ -289,19 +268,13 @@ async fn a_deployment_in_a_repository_that_is_gone_fails_in_time() {
 /// The repository that took the name may keep it for ever; a pause takes none of the time.
 #[tokio::test]
 async fn a_workflow_that_another_repository_holds_back_fails_in_time() {
-    let world = deploying(Checkpoints::at(&[Phase::Implement]).expect("checkpoints")).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "implement/succeeded").await;
-    world.pause(true).await;
-    merge_now(&world, number).await;
-    until(&world, number, "deploy/pending").await;
+    let (world, number) = held_deployment().await;
     let (github, now) = (world.sandbox.github(), world.clock.now());
     github.rename_repo(REPO, "acme/old");
     let other = RepoSetup::new(REPO).with_ci(ci(with_deploy()));
     github.add_repo(now, other).expect("a repository");
     world.pass(deliveries::DEPLOYED_WITHIN + hour(1)).await;
-    world.pause(false).await;
-    world.backend.go_on(None).await.expect("a queue");
+    world.resume().await;
     world.pass(hour(1)).await;
     assert_eq!(place(&world, number).await, "deploy/pending");
     world.pass(deliveries::DEPLOYED_WITHIN).await;
@@ -374,9 +347,7 @@ async fn a_closed_issue_ends_its_delivery_also_in_a_source_without_a_label() {
 
 #[tokio::test]
 async fn an_issue_means_its_newest_delivery() {
-    let world = world_with(taking(|_| {}), false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "plan/pending").await;
+    let (world, number) = taken_to(taking(|_| {}), "plan/pending").await;
     let issue = IssueRef {
         repo: REPO.parse().expect("a repository"),
         number,
@@ -426,20 +397,8 @@ async fn an_issue_means_its_newest_delivery() {
 
 #[tokio::test]
 async fn a_delivery_that_was_split_closes_after_its_parts() {
-    let source = taking(|rules| {
-        rules.checkpoints = Checkpoints::at(&[Phase::Plan]).expect("checkpoints");
-    });
-    let world = world_with(source, false).await;
-    let number = open_issue(&world, "Two things", "");
-    until(&world, number, "plan/pending").await;
-    order(&world, number, Act::Start).await;
-    until(&world, number, "plan/succeeded").await;
-    let part = |summary: &str| Part {
-        summary: summary.to_owned(),
-        acceptance_criteria: Vec::new(),
-    };
-    let children = vec![part("The first thing"), part("The second thing")];
-    order(&world, number, Act::Split { children }).await;
+    let (world, number) = planned().await;
+    split(&world, number).await;
     let parts = delivery(&world, number).await.expect("a delivery").children;
     for part in &parts {
         let is_there = async |world: &World| {
@@ -462,13 +421,7 @@ async fn a_delivery_that_was_split_closes_after_its_parts() {
                 it.awaits_start() || it.awaits_approval()
             };
             Box::pin(world.until(hour(1), "a person is awaited", may)).await;
-            let command = Command {
-                id: format!("test:{}", world.backend.ulid()),
-                by: Actor::person("ann"),
-                act,
-            };
-            let taken = world.backend.command_delivery(&part.id, &command).await;
-            taken.expect("a command that is taken");
+            order_to(&world, &part.id, act).await;
         }
     }
     until(&world, number, "close/succeeded").await;
@@ -481,14 +434,7 @@ async fn a_delivery_that_was_split_closes_after_its_parts() {
 
 #[tokio::test]
 async fn a_rejected_plan_is_made_again_by_the_same_session() {
-    let source = taking(|rules| {
-        rules.checkpoints = Checkpoints::at(&[Phase::Plan]).expect("checkpoints");
-    });
-    let world = world_with(source, false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "plan/pending").await;
-    order(&world, number, Act::Start).await;
-    until(&world, number, "plan/succeeded").await;
+    let (world, number) = planned().await;
     for reason in ["Use the library that we have.", "In fewer steps."] {
         let rejected_at = world.backend.now();
         let reason = reason.to_owned();
@@ -582,10 +528,7 @@ async fn an_endpoint_before_the_merge_touches_neither_pull_request_nor_session()
 
 #[tokio::test]
 async fn a_session_that_changes_nothing_fails_its_phase() {
-    let ends = Step::Complete {
-        after: SECOND,
-        no_change: true,
-    };
+    let ends = without_change(SECOND);
     let source = taking(|rules| {
         rules.checkpoints = Checkpoints::none();
         rules.review_by = Some(ReviewBy::Nobody);
@@ -606,11 +549,7 @@ async fn a_session_that_changes_nothing_fails_its_phase() {
 /// An order by the name of what is wanted never meets another phase than it was meant for.
 #[tokio::test]
 async fn an_execution_is_decided_by_where_its_delivery_is_when_it_is_saved() {
-    let world = world_with(taking(|_| {}), false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "plan/pending").await;
-    order(&world, number, Act::Start).await;
-    until(&world, number, "plan/succeeded").await;
+    let (world, number) = planned().await;
     let (backend, id) = (world.backend.clone(), id_of(number));
     let approved = async move {
         let command = Command {
@@ -648,8 +587,7 @@ async fn a_dispatch_that_was_lost_is_not_taken_for_that_of_another_delivery() {
         until(&world, number, "implement/succeeded").await;
     }
     order(&world, first, Act::APPROVE).await;
-    let dispatched = async |world: &World| world.sandbox.counters().dispatches == 1;
-    Box::pin(world.until(hour(1), "a dispatch", dispatched)).await;
+    world.until_count(hour(1), |it| it.dispatches == 1).await;
     world.pass(SECOND * 5).await;
     let lost = Fault::new(Service::GitHub, "/dispatches", FaultKind::CutBefore);
     world.sandbox.faults().add(lost.next(1));
@@ -677,19 +615,11 @@ async fn first_dispatched() -> (World, [u64; 2]) {
         until(&world, number, "implement/succeeded").await;
     }
     merge_now(&world, numbers[0]).await;
-    let dispatched = async |world: &World| world.sandbox.counters().dispatches == 1;
-    Box::pin(world.until(hour(1), "a dispatch", dispatched)).await;
+    world.until_count(hour(1), |it| it.dispatches == 1).await;
     (world, numbers)
 }
 
-async fn merge_now(world: &World, number: u64) {
-    let task = delivery(world, number).await.expect("a delivery").task;
-    let pull = task.pull.expect("a pull request").number;
-    let (github, now) = (world.sandbox.github(), world.clock.now());
-    assert!(github.merge_by_hand(now, REPO, pull, "ann"));
-}
-
-fn end_runs(world: &World, conclusion: Conclusion) {
+pub(super) fn end_runs(world: &World, conclusion: Conclusion) {
     let (github, now) = (world.sandbox.github(), world.clock.now());
     github.finish_dispatched(now, REPO, "deploy.yml", conclusion);
 }
@@ -752,27 +682,16 @@ async fn a_run_that_moves_its_branch_to_the_merge_counts() {
     until(&world, number, "deploy/running").await;
     let merge = merge_commit(&world, number).await;
     assert!(github.point_branch(world.clock.now(), REPO, "release", &merge));
-    end_runs(&world, Conclusion::Success);
-    until(&world, number, "close/succeeded").await;
-    assert_eq!(world.sandbox.counters().dispatches, 1);
+    deployed_once(&world, number).await;
     world.finish().await;
 }
 
 /// The prompts of all parts name the issue, so GitHub closes it with the first merge.
 #[tokio::test]
 async fn the_merge_of_one_part_that_closes_the_issue_leaves_the_others_alone() {
-    let source = taking(|rules| {
-        rules.checkpoints = Checkpoints::at(&[Phase::Plan, Phase::Implement]).expect("checkpoints");
-    });
-    let world = world_with(source, false).await;
-    let number = open_issue(&world, "Two things", "");
-    until(&world, number, "plan/pending").await;
-    let part = |summary: &str| Part {
-        summary: summary.to_owned(),
-        acceptance_criteria: Vec::new(),
-    };
-    let children = vec![part("The first thing"), part("The second thing")];
-    order(&world, number, Act::Split { children }).await;
+    let source = stopping_at(&[Phase::Plan, Phase::Implement]);
+    let (world, number) = taken_to(source, "plan/pending").await;
+    split(&world, number).await;
     let parts = delivery(&world, number).await.expect("a delivery").children;
     let [first, second] = [&parts[0].id, &parts[1].id];
     let is_at = async |world: &World, id: &DeliveryId| {
@@ -788,13 +707,7 @@ async fn the_merge_of_one_part_that_closes_the_issue_leaves_the_others_alone() {
         let may = async |world: &World| is_at(world, first).await.is_some_and(|it| it == wanted);
         Box::pin(world.until(hour(1), wanted, may)).await;
         let Some(act) = act else { continue };
-        let command = Command {
-            id: format!("test:{}", world.backend.ulid()),
-            by: Actor::person("ann"),
-            act,
-        };
-        let taken = world.backend.command_delivery(first, &command).await;
-        taken.expect("a command that is taken");
+        order_to(&world, first, act).await;
     }
     let made = world.backend.must::<Delivery>(first).await.expect("a part");
     let pull = made.value.task.pull.expect("a pull request").number;
@@ -813,9 +726,7 @@ async fn the_merge_of_one_part_that_closes_the_issue_leaves_the_others_alone() {
 
 #[tokio::test]
 async fn a_closed_issue_calls_the_parts_of_its_delivery_off() {
-    let world = world_with(taking(|_| {}), false).await;
-    let number = open_issue(&world, "Two things", "");
-    until(&world, number, "plan/pending").await;
+    let (world, number) = taken_to(taking(|_| {}), "plan/pending").await;
     let part = Part {
         summary: "Half of it".to_owned(),
         acceptance_criteria: Vec::new(),

@@ -80,15 +80,14 @@ impl Race {
             reviews_required: 1,
             ..RepoSetup::new(REPO).with_ci(ci(tests::world::green_checks()))
         };
-        let world = World::with(Setup {
-            source,
-            scenario: Scenario {
+        let world = World::hearing(
+            Scenario {
                 repos: vec![repo],
                 ..Scenario::default()
             },
-            webhooks: seed.is_multiple_of(2),
-            ..Setup::default()
-        })
+            source,
+            seed.is_multiple_of(2),
+        )
         .await;
         let number = open_issue(&world, "Add a test", "");
         until(&world, number, "review/running").await;

@@ -132,11 +132,7 @@ async fn a_message_that_jules_keeps_refusing_fails_its_phase_and_calls_a_person(
 async fn a_message_waits_for_jules_as_long_as_an_outage_lasts() {
     // The key is refused, or may do nothing; or only messages fail.
     for (code, path) in [(401, ""), (403, ""), (503, ":sendMessage")] {
-        let world = world_with(taking(|_| {}), false).await;
-        let number = open_issue(&world, "Add a test", "");
-        until(&world, number, "plan/pending").await;
-        order(&world, number, Act::Start).await;
-        until(&world, number, "plan/succeeded").await;
+        let (world, number) = planned().await;
         let kind = FaultKind::status(code);
         let outage = Fault::new(Service::Jules, path, kind);
         world.sandbox.faults().add(outage);
@@ -146,8 +142,7 @@ async fn a_message_waits_for_jules_as_long_as_an_outage_lasts() {
         assert_eq!(place(&world, number).await, "plan/running", "{code}");
         let task = delivery(&world, number).await.expect("a delivery").task;
         let job = task.job.expect("a job");
-        let waits = async |world: &World| world.gives(&job, "message_waits").await;
-        Box::pin(world.until(hour(1), "message_waits", waits)).await;
+        world.until_gives(hour(1), &job, "message_waits").await;
 
         world.sandbox.faults().clear();
         let is_planned = async |world: &World| place(world, number).await == "plan/succeeded";

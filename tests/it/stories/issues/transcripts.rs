@@ -8,6 +8,7 @@ use engine::readings::TranscriptPage;
 use engine::retention;
 use engine::work::Work;
 use tests::records::{Kind, kind_of};
+use tests::world::complete;
 
 use super::*;
 
@@ -98,11 +99,7 @@ fn saying(text: &str, last: Step) -> Vec<Step> {
 
 #[tokio::test]
 async fn an_export_has_the_own_events_of_a_delivery_and_its_transcripts() {
-    let world = world_with(taking(|_| {}), false).await;
-    let number = open_issue(&world, "Add a test", "");
-    until(&world, number, "plan/pending").await;
-    order(&world, number, Act::Start).await;
-    until(&world, number, "plan/succeeded").await;
+    let (world, number) = planned().await;
     order(&world, number, Act::APPROVE).await;
     until(&world, number, "close/succeeded").await;
     world.pass(MINUTE * 5).await;
@@ -133,10 +130,7 @@ async fn the_transcripts_of_a_failed_run_and_of_a_good_one_hold_no_secret() {
         reason: format!("no disk for {SECRET}"),
     };
     let mut good = saying(&format!("I found {SECRET}."), tests::world::open_pull());
-    good.push(Step::Complete {
-        after: SECOND * 2,
-        no_change: false,
-    });
+    good.push(complete(SECOND * 2));
     let stories = vec![
         story("Break it", saying(&format!("Trying {SECRET}."), failing)),
         story("Mend it", good),
@@ -254,8 +248,7 @@ async fn collected(world: &World) -> (u64, Run) {
     until(world, number, "plan/pending").await;
     let job = world.submit("Look around").await;
     world.until_is(hour(1), &job, "plan-waits").await;
-    let approved = world.backend.approve_plan(&world.named(&job), None).await;
-    approved.expect("an approval");
+    world.approve_plan(&job).await;
     world.pass(MINUTE).await;
     let found = world.backend.must_job(&job).await.expect("a job");
     let session = found.value.session().cloned();
@@ -274,10 +267,7 @@ async fn last_run(world: &World, number: u64) -> Run {
 }
 
 async fn looking_around(works_for: jiff::SignedDuration) -> World {
-    let last = Step::Complete {
-        after: works_for,
-        no_change: true,
-    };
+    let last = without_change(works_for);
     let looking = story("Look around", saying("I look around.", last));
     World::of(scenario(vec![looking]), taking(|_| {})).await
 }

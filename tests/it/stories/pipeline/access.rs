@@ -3,17 +3,14 @@
 use domain::pipeline::{EntryPoint, Exchange, Implement};
 use sandbox::Service;
 use sandbox::github::{Access, Permissions, Resource, TokenKind, TokenSetup};
-use sandbox::story::Story;
 use tests::world::{REPO, World};
 
-use super::{begin, findings, piped, push, requirements, rules, steps, until_over, world_of};
+use super::{begin_and_end, findings, layered, push, requirements, steps};
 
 /// A world whose worker branch is there.
 async fn world() -> World {
-    let source = piped(rules(Exchange::Auto, Implement::Human));
-    let world = world_of(source, vec![Story::layer()]).await;
-    let begun = begin(&world, EntryPoint::Requirements).await;
-    until_over(&world, &begun).await;
+    let world = layered(Exchange::Auto, Implement::Human).await;
+    begin_and_end(&world, EntryPoint::Requirements).await;
     world
 }
 
@@ -35,8 +32,7 @@ async fn a_worker_branch_that_is_protected_takes_a_whole_run() {
         setup.protected_branches = vec!["jules".to_owned()];
     });
     push(&world, "main", ("src/lib.rs", "pub fn sub() {}\n"));
-    let begun = begin(&world, EntryPoint::Narrator).await;
-    let over = until_over(&world, &begun).await;
+    let over = begin_and_end(&world, EntryPoint::Narrator).await;
     assert_eq!(steps(&over), DONE, "{}", world.story().await);
     assert_eq!(requirements(&world).await[0].state.word(), "ready");
     assert_eq!(findings(&world), [""; 0]);
@@ -59,8 +55,7 @@ async fn an_app_that_may_write_no_statuses_only_shows_none() {
     let put = || world.requests(Service::GitHub, "POST", "/statuses/");
     let before = put().len();
     push(&world, "main", ("src/lib.rs", "pub fn sub() {}\n"));
-    let begun = begin(&world, EntryPoint::Narrator).await;
-    let over = until_over(&world, &begun).await;
+    let over = begin_and_end(&world, EntryPoint::Narrator).await;
     assert_eq!(steps(&over), DONE, "{}", world.story().await);
     assert_eq!(findings(&world), [""; 0]);
     let refused: Vec<u16> = put()[before..].iter().map(|it| it.status).collect();

@@ -12,8 +12,8 @@ use tests::world::{REPO, World, hour};
 
 use super::trials::REAL;
 use super::{
-    begin, findings, members, piped, push, push_all, requirements, rules, steps, tree, until_over,
-    world_of,
+    begin_and_end, findings, members, piped, push, push_all, requirements, rules, steps, tree,
+    until_over, world_of,
 };
 
 /// A world with a requirement that is ready.
@@ -23,8 +23,7 @@ async fn ready() -> (World, Requirement) {
 
 async fn ready_in(source: Source) -> (World, Requirement) {
     let world = world_of(source, vec![Story::layer()]).await;
-    let begun = begin(&world, EntryPoint::Observers).await;
-    until_over(&world, &begun).await;
+    begin_and_end(&world, EntryPoint::Observers).await;
     let mut found = requirements(&world).await;
     let ready = found.pop().expect("a requirement");
     assert_eq!(ready.state.word(), "ready");
@@ -218,8 +217,7 @@ async fn a_decider_is_not_shown_a_requirement_that_is_being_implemented() {
     let started = world.backend.start_requirement(&ready.repo, id, false);
     started.await.expect("a start");
     push(&world, "jules", REAL[0]);
-    let begun = begin(&world, EntryPoint::Decider).await;
-    let over = until_over(&world, &begun).await;
+    let over = begin_and_end(&world, EntryPoint::Decider).await;
     let [(job, _)] = &members(&over, "decider")[..] else {
         panic!("{:?}", steps(&over));
     };

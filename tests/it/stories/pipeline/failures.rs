@@ -1,8 +1,7 @@
 //! What goes wrong with a run or a requirement, who is told of it, and what goes on all the same.
 
 use domain::advice::Advice;
-use domain::delivery::{Act, Actor, Command, Delivery};
-use domain::governor::Limits;
+use domain::delivery::{Act, Delivery};
 use domain::layer::Layer;
 use domain::pipeline::{EntryPoint, Exchange, Implement, Pipeline, PipelineAsk, PipelineRules};
 use domain::priority::Priority;
@@ -12,10 +11,12 @@ use sandbox::{Fault, FaultKind, Service};
 use serde_json::json;
 use tests::world::{MINUTE, Moment, REPO, World, hour};
 
+use super::super::issues::order_to;
 use super::gates::writing;
 use super::trials::REAL;
 use super::{
-    begin, members, piped, push, push_all, requirements, rules, steps, until_over, world_of,
+    begin, begin_and_end, layered, members, piped, push, push_all, requirements, rules, steps,
+    until_over, world_of,
 };
 
 fn only(layer: Layer, requirement: Option<&str>) -> PipelineOrder {
@@ -34,15 +35,13 @@ async fn ordered(world: &World, order: &PipelineOrder) -> Vec<String> {
 
 async fn bootstrapped(rules: PipelineRules) -> World {
     let world = world_of(piped(rules), vec![Story::layer()]).await;
-    let begun = begin(&world, EntryPoint::Requirements).await;
-    until_over(&world, &begun).await;
+    begin_and_end(&world, EntryPoint::Requirements).await;
     world
 }
 
 #[tokio::test]
 async fn what_is_in_the_way_of_each_run_is_told_once() {
-    let source = piped(rules(Exchange::Auto, Implement::Human));
-    let world = world_of(source, vec![Story::layer()]).await;
+    let world = layered(Exchange::Auto, Implement::Human).await;
     for _ in 0..2 {
         let told = ordered(&world, &only(Layer::Planner, None)).await;
         assert!(
@@ -52,8 +51,7 @@ async fn what_is_in_the_way_of_each_run_is_told_once() {
         world.step().await;
         assert_eq!(world.wake_names(), ["error/pipeline"]);
     }
-    let begun = begin(&world, EntryPoint::Requirements).await;
-    until_over(&world, &begun).await;
+    begin_and_end(&world, EntryPoint::Requirements).await;
     super::remove(&world, "jules");
     ordered(&world, &only(Layer::Planner, None)).await;
     world.step().await;
@@ -91,8 +89,7 @@ async fn a_commit_that_github_does_not_show_yet_and_a_cut_answer_fail_no_step() 
         let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
         let unread = Fault::new(Service::GitHub, "/git/trees", kind);
         world.sandbox.faults().add(unread.on("GET").next(1));
-        let begun = begin(&world, EntryPoint::Decider).await;
-        let over = until_over(&world, &begun).await;
+        let over = begin_and_end(&world, EntryPoint::Decider).await;
         let told = steps(&over);
         assert_eq!(
             told[0],
@@ -155,8 +152,7 @@ async fn a_requirement_with_a_long_text_is_implemented() {
     push(&world, "jules", (&path, &text));
     let told = ordered(&world, &only(Layer::Implementer, Some(&path))).await;
     assert_eq!(told, ["requirements done"]);
-    let is_begun = async |world: &World| world.sandbox.counters().creates == 1;
-    Box::pin(world.until(hour(1), "its session", is_begun)).await;
+    world.until_count(hour(1), |it| it.creates == 1).await;
     assert_eq!(requirements(&world).await[0].state.word(), "implementing");
     world.pass(hour(1) / 60).await;
     let again = ordered(&world, &only(Layer::Implementer, Some(&path))).await;
@@ -172,8 +168,7 @@ async fn a_delivery_that_ends_before_the_merge_leaves_its_requirement_under_way(
     let mut source = piped(rules(Exchange::Auto, Implement::Auto));
     source.deliveries.endpoint = "review".parse().expect("a phase");
     let world = world_of(source, vec![Story::layer()]).await;
-    let begun = begin(&world, EntryPoint::Observers).await;
-    until_over(&world, &begun).await;
+    begin_and_end(&world, EntryPoint::Observers).await;
     let delivery = async |world: &World| -> Option<Delivery> {
         let found = requirements(world).await;
         let id = found[0].state.delivery()?.clone();
@@ -256,8 +251,7 @@ async fn a_requirement_that_gives_no_prompt_fails_before_it_costs_a_task() {
 #[tokio::test]
 async fn a_write_that_is_refused_is_told_once_and_ends_the_run_with_its_reason() {
     for code in [403, 422] {
-        let source = piped(rules(Exchange::Auto, Implement::Human));
-        let world = world_of(source, vec![Story::layer()]).await;
+        let world = layered(Exchange::Auto, Implement::Human).await;
         let refused = Fault::new(Service::GitHub, "/git/refs", FaultKind::status(code));
         world.sandbox.faults().add(refused.on("POST"));
         for run in 1..=2 {
@@ -321,15 +315,8 @@ async fn files_that_cannot_be_read_are_told_by_a_delivery_and_fail_it() {
     };
     Box::pin(world.until(hour(2), "it failed", has_failed)).await;
     world.sandbox.faults().clear();
-    let command = Command {
-        id: "test:retry".to_owned(),
-        by: Actor::person("ann"),
-        act: Act::Retry { reason: None },
-    };
-    let taken = world.backend.command_delivery(id, &command).await;
-    taken.expect("a command that is taken");
-    let is_begun = async |world: &World| world.sandbox.counters().creates == 1;
-    Box::pin(world.until(hour(1), "its session", is_begun)).await;
+    order_to(&world, id, Act::Retry { reason: None }).await;
+    world.until_count(hour(1), |it| it.creates == 1).await;
     world.finish().await;
 }
 
@@ -424,11 +411,7 @@ async fn a_limit_that_is_answered_with_403_fails_no_run_however_long_it_lasts() 
 #[tokio::test]
 async fn a_pause_is_the_reason_of_a_job_without_a_session() {
     let world = bootstrapped(rules(Exchange::Auto, Implement::Human)).await;
-    let full = Limits {
-        concurrent: 0,
-        per_day: 300,
-    };
-    world.limit("default", full).await;
+    world.limit("default", 0, 300).await;
     let begun = begin(&world, EntryPoint::Narrator).await;
     let is_queued = async |world: &World| {
         let told = because(world, &begun).await.pop();

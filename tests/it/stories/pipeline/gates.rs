@@ -8,12 +8,14 @@ use sandbox::github::{CheckSetup, Outcome};
 use sandbox::story::{Step, Story, Writing};
 use scaffold::roles;
 use scaffold::tree::Tree;
-use tests::world::{MINUTE, REPO, SECOND, World, green_checks, hour, story};
+use tests::world::{
+    MINUTE, REPO, SECOND, World, complete, green_checks, hour, open_pull, story, without_change,
+};
 
 use super::trials::REAL;
 use super::{
-    CONFIG, begin, files, files_with, findings, members, piped, rules, run, steps, tree,
-    until_over, world_checked, world_of, world_with,
+    CONFIG, begin, begin_and_end, files, files_with, findings, members, piped, rules, run, steps,
+    tree, until_over, world_checked, world_of, world_with,
 };
 
 /// A session whose prompt holds a text writes files of its own choosing.
@@ -28,16 +30,8 @@ pub(super) fn writing(matches: &str, files: &[(&str, &str)]) -> Story {
         moves: Vec::new(),
         removals: Vec::new(),
     };
-    let open = Step::OpenPull {
-        after: SECOND,
-        files: Vec::new(),
-        draft: false,
-    };
-    let complete = Step::Complete {
-        after: SECOND,
-        no_change: false,
-    };
-    story(matches, vec![Step::Write(writing), open, complete])
+    let steps = vec![Step::Write(writing), open_pull(), complete(SECOND)];
+    story(matches, steps)
 }
 
 #[tokio::test]
@@ -102,10 +96,7 @@ async fn what_a_person_repairs_after_its_step_went_on_is_merged_all_the_same() {
     let (path, text) = REAL[0];
     let odd = format!("{text}unknown: true\n");
     let repairs_nothing = Story {
-        on_message: vec![Step::Complete {
-            after: SECOND,
-            no_change: false,
-        }],
+        on_message: vec![complete(SECOND)],
         ..writing("role: qa", &[(path, odd.as_str())])
     };
     let world = world_of(source, vec![repairs_nothing, Story::layer()]).await;
@@ -142,8 +133,7 @@ async fn a_role_that_is_not_filled_in_begins_no_session_and_stops_no_other() {
     files.insert(path.to_string(), text);
     let source = piped(rules(Exchange::Auto, Implement::Human));
     let world = world_with(source, vec![Story::layer()], files).await;
-    let begun = begin(&world, EntryPoint::Observers).await;
-    let over = until_over(&world, &begun).await;
+    let over = begin_and_end(&world, EntryPoint::Observers).await;
     assert_eq!(steps(&over)[1], "observers done");
     let told = members(&over, "observers").into_iter();
     let refused: Vec<_> = told
@@ -164,8 +154,7 @@ async fn what_breaks_the_files_of_the_pipeline_is_not_merged() {
     let path = ".jules/exchange/events/pending/abc123-odd.yml";
     let bad = writing("role: qa", &[(path, "id: abc123\nunknown: true\n")]);
     let world = world_of(source, vec![bad, Story::layer()]).await;
-    let begun = begin(&world, EntryPoint::Observers).await;
-    let over = until_over(&world, &begun).await;
+    let over = begin_and_end(&world, EntryPoint::Observers).await;
     assert_eq!(steps(&over)[1], "observers done");
     let texts = world.sandbox.github().texts(REPO, "jules");
     assert!(!texts.expect("a branch").contains_key(path));
@@ -191,21 +180,16 @@ async fn a_run_that_is_called_off_takes_its_jobs_with_it() {
         assert_eq!(world.state(&job).await, "cancelled");
     }
     assert_eq!(over.open_members().count(), 0, "nothing is left to cancel");
-    let again = begin(&world, EntryPoint::Decider).await;
-    until_over(&world, &again).await;
+    begin_and_end(&world, EntryPoint::Decider).await;
 }
 
 #[tokio::test]
 async fn an_agent_that_is_late_is_called_off() {
     let source = piped(rules(Exchange::Auto, Implement::Human));
-    let works_on = Step::Complete {
-        after: hour(2),
-        no_change: true,
-    };
+    let works_on = without_change(hour(2));
     let slow = story("role: qa", vec![works_on]);
     let world = world_of(source, vec![slow, Story::layer()]).await;
-    let begun = begin(&world, EntryPoint::Observers).await;
-    let over = until_over(&world, &begun).await;
+    let over = begin_and_end(&world, EntryPoint::Observers).await;
     let told = members(&over, "observers");
     let late = |state: &AgentState| matches!(state, AgentState::Failed { reason } if reason.contains("45 min"));
     let (job, _) = told
@@ -224,8 +208,7 @@ async fn a_narrator_that_fails_stops_nobody() {
     };
     let bad = story("layer: narrator", vec![fails]);
     let world = world_of(source, vec![bad, Story::layer()]).await;
-    let begun = begin(&world, EntryPoint::Narrator).await;
-    let over = until_over(&world, &begun).await;
+    let over = begin_and_end(&world, EntryPoint::Narrator).await;
     let told = steps(&over);
     assert_eq!(told[1], "narrator failed (it failed: out of memory)");
     let rest = [
@@ -257,8 +240,7 @@ async fn a_link_that_only_one_side_has_is_not_merged() {
     let text = text.replace("rea002", "gone00");
     let bad = writing("layer: decider", &[(path, text.as_str())]);
     let world = world_of(source, vec![bad, Story::layer()]).await;
-    let begun = begin(&world, EntryPoint::Observers).await;
-    let over = until_over(&world, &begun).await;
+    let over = begin_and_end(&world, EntryPoint::Observers).await;
     let told = steps(&over);
     assert!(told[2].starts_with("decider failed"), "{told:?}");
     let [(job, _)] = &members(&over, "decider")[..] else {
@@ -301,8 +283,7 @@ async fn an_implementer_that_edits_files_of_the_pipeline_is_not_merged() {
     let files = [(settings, "[run]\n"), (summary, "summary: none\n")];
     let bad = writing("layer: implementer", &files);
     let world = world_of(source, vec![bad, Story::layer()]).await;
-    let begun = begin(&world, EntryPoint::Observers).await;
-    until_over(&world, &begun).await;
+    begin_and_end(&world, EntryPoint::Observers).await;
     let is_named = async |world: &World| {
         let Some(job) = job_of_code(world).await else {
             return false;
@@ -340,8 +321,7 @@ async fn a_forged_pass_merges_nothing_and_a_forged_failure_stops_nothing() {
         let place = (files(), forged(outcome));
         let stories = vec![bad.clone(), Story::layer()];
         let world = world_checked(source.clone(), stories, place).await;
-        let begun = begin(&world, EntryPoint::Observers).await;
-        let over = until_over(&world, &begun).await;
+        let over = begin_and_end(&world, EntryPoint::Observers).await;
         assert_eq!(
             steps(&over)[..3],
             ["bootstrap done", "observers done", "decider done"]

@@ -8,7 +8,8 @@ use sandbox::{Fault, FaultKind, Service};
 use tests::world::{REPO, World, hour};
 
 use super::{
-    begin, call_off, files_with, findings, piped, push, rules, steps, tree, until_over, world_with,
+    begin, begin_and_end, call_off, files_with, findings, piped, push, rules, steps, tree,
+    until_over, world_with,
 };
 
 pub(super) const CONFIG: &str = r#"[run]
@@ -79,8 +80,7 @@ async fn proposals_become_issues_once_and_their_files_go() {
     assert!(issues[0].body.contains("## Problem") && issues[0].body.contains("## Verification"));
     assert_eq!(waiting(&world), 0);
     assert_eq!(findings(&world), [""; 0]);
-    let again = begin(&world, EntryPoint::Proposals).await;
-    let over = until_over(&world, &again).await;
+    let over = begin_and_end(&world, EntryPoint::Proposals).await;
     assert_eq!(steps(&over)[1], "proposals skipped (No proposal waits)");
 }
 
@@ -100,20 +100,17 @@ async fn proposals_of_a_trial_do_not_wait() {
     let tried = until_over(&world, &tried.expect("a run")).await;
     assert_eq!(steps(&tried), ["innovators done"]);
     assert!(waiting(&world) > 0);
-    let begun = begin(&world, EntryPoint::Proposals).await;
-    let over = until_over(&world, &begun).await;
+    let over = begin_and_end(&world, EntryPoint::Proposals).await;
     assert_eq!(steps(&over)[1], "proposals skipped (No proposal waits)");
 }
 
 #[tokio::test]
 async fn one_proposal_that_is_not_in_order_holds_up_all() {
     let world = world().await;
-    let begun = begin(&world, EntryPoint::Decider).await;
-    until_over(&world, &begun).await;
+    begin_and_end(&world, EntryPoint::Decider).await;
     let odd = ".jules/exchange/proposals/recruiter-odd.yml";
     push(&world, "jules", (odd, "id: abc123\nunknown: true\n"));
-    let again = begin(&world, EntryPoint::Proposals).await;
-    let over = until_over(&world, &again).await;
+    let over = begin_and_end(&world, EntryPoint::Proposals).await;
     let told = &steps(&over)[1];
     assert!(
         told.contains("nothing is published") && told.contains(odd),

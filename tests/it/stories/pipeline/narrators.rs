@@ -5,10 +5,10 @@ use domain::layer::Layer;
 use domain::pipeline::{EntryPoint, Exchange, Implement, PipelineAsk};
 use engine::pipelines::PipelineOrder;
 use jiff::Timestamp;
-use sandbox::story::{Step, Story};
-use tests::world::{MINUTE, REPO, SECOND, World, hour, story};
+use sandbox::story::Story;
+use tests::world::{MINUTE, REPO, SECOND, World, hour, story, without_change};
 
-use super::{begin, piped, push, rules, steps, until_over, world_of};
+use super::{begin, layered, piped, push, rules, steps, until_over, world_of};
 
 /// How the narrator of a run of its own ended.
 async fn narrated(world: &World) -> String {
@@ -27,8 +27,7 @@ async fn narrated(world: &World) -> String {
 
 #[tokio::test]
 async fn a_narrator_runs_again_only_once_the_code_has_changed() {
-    let source = piped(rules(Exchange::Auto, Implement::Human));
-    let world = world_of(source, vec![Story::layer()]).await;
+    let world = layered(Exchange::Auto, Implement::Human).await;
     let other = async |world: &World| {
         let begun = begin(world, EntryPoint::Requirements).await;
         until_over(world, &begun).await;
@@ -65,10 +64,7 @@ fn completed_at(world: &World) -> Timestamp {
 #[tokio::test]
 async fn an_agent_without_a_pull_request_says_when_it_ends() {
     let source = piped(rules(Exchange::Auto, Implement::Human));
-    let done = Step::Complete {
-        after: SECOND,
-        no_change: true,
-    };
+    let done = without_change(SECOND);
     let silent = story("layer: narrator", vec![done]);
     let world = world_of(source, vec![silent, Story::layer()]).await;
     let begun = begin(&world, EntryPoint::Narrator).await;

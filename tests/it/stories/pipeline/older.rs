@@ -10,11 +10,11 @@ use domain::schedule::Schedule;
 use engine::pipelines::PipelineOrder;
 use sandbox::story::{Step, Story, Writing};
 use scaffold::layout::Layout;
-use tests::world::{REPO, SECOND, World, hour, story};
+use tests::world::{REPO, SECOND, World, complete, hour, open_pull, story, without_change};
 
 use super::{
-    begin, findings, members, piped, push_from, requirements, rules, steps, tree, until_over,
-    world_with,
+    begin_and_end, findings, members, piped, push_from, requirements, rules, steps, tree,
+    until_over, world_with,
 };
 
 /// The worker branch's folder as that generation left it.
@@ -87,16 +87,8 @@ fn plays(matches: &str, writing: Writing) -> Story {
         after: SECOND,
         steps: vec!["Do what the section Output says".to_owned()],
     };
-    let open = Step::OpenPull {
-        after: SECOND,
-        files: Vec::new(),
-        draft: false,
-    };
-    let complete = Step::Complete {
-        after: SECOND,
-        no_change: false,
-    };
-    story(matches, vec![plan, Step::Write(writing), open, complete])
+    let steps = vec![plan, Step::Write(writing), open_pull(), complete(SECOND)];
+    story(matches, steps)
 }
 
 /// One session for each layer: each is known by what only its prompt holds.
@@ -104,10 +96,7 @@ fn stories() -> Vec<Story> {
     let files = older();
     let summary = files[CHANGES].replace("2026-02-17", "2026-03-01");
     let summary = summary.replace("ch0001", "ch0002");
-    let nothing = Step::Complete {
-        after: SECOND,
-        no_change: true,
-    };
+    let nothing = without_change(SECOND);
     let planned = files[PLANNED].replace("deep_analysis: true", "deep_analysis: false");
     vec![
         plays(
@@ -154,8 +143,7 @@ fn decided(files: &BTreeMap<String, String>) -> Writing {
 #[tokio::test]
 async fn the_older_tree_runs_as_it_is_up_to_a_merged_requirement() {
     let world = world(stories(), &older()).await;
-    let begun = begin(&world, EntryPoint::Narrator).await;
-    let over = until_over(&world, &begun).await;
+    let over = begin_and_end(&world, EntryPoint::Narrator).await;
     assert_eq!(
         steps(&over),
         [
@@ -220,8 +208,7 @@ async fn a_worker_branch_that_is_missing_begins_with_the_older_tree_and_nothing_
     files.insert("src/lib.rs".to_owned(), CODE.to_owned());
     let source = piped(rules(Exchange::Auto, Implement::Human));
     let world = world_with(source, Vec::new(), files).await;
-    let begun = begin(&world, EntryPoint::Requirements).await;
-    let over = until_over(&world, &begun).await;
+    let over = begin_and_end(&world, EntryPoint::Requirements).await;
     assert_eq!(
         steps(&over),
         [

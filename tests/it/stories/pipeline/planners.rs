@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use domain::delivery::{Act, Actor, Command, Delivery};
+use domain::delivery::{Act, Delivery};
 use domain::layer::Layer;
 use domain::pipeline::{EntryPoint, Exchange, Implement, Pipeline, PipelineAsk};
 use engine::pipelines::PipelineOrder;
@@ -10,17 +10,18 @@ use engine::work::Work;
 use sandbox::story::{Step, Story};
 use tests::world::{MINUTE, REPO, SECOND, World, hour, story};
 
+use super::super::issues::order_to;
 use super::trials::REAL;
 use super::{
-    begin, members, piped, push, push_all, requirements, rules, run, steps, until_over, world_of,
+    begin, begin_and_end, members, piped, push, push_all, requirements, rules, run, steps,
+    until_over, world_of,
 };
 
 /// A world with a requirement that asks for deep analysis.
 async fn world(stories: Vec<Story>) -> World {
     let source = piped(rules(Exchange::Auto, Implement::Human));
     let world = world_of(source, stories).await;
-    let begun = begin(&world, EntryPoint::Requirements).await;
-    until_over(&world, &begun).await;
+    begin_and_end(&world, EntryPoint::Requirements).await;
     push_all(&world, "jules", &REAL[1..]);
     world
 }
@@ -158,8 +159,7 @@ async fn a_requirement_that_no_planner_expands_gets_three_and_is_left_to_people(
     let id = requirements(&world).await[0].reference.id.clone();
     let started = world.backend.start_requirement(&repo, &id, false).await;
     assert_eq!(started.expect("a start").state.word(), "implementing");
-    let is_begun = async |world: &World| world.sandbox.counters().creates == 4;
-    Box::pin(world.until(MINUTE * 30, "its session", is_begun)).await;
+    world.until_count(MINUTE * 30, |it| it.creates == 4).await;
     let sessions = world.sandbox.jules().sessions();
     let prompt = &sessions.last().expect("a session").prompt;
     let (path, _) = REAL[2];
@@ -223,14 +223,8 @@ async fn give_up(world: &World) {
     };
     Box::pin(world.until(MINUTE, "its delivery", is_begun)).await;
     // The first one stops it, and it might be tried again.
-    for id_of_command in ["test:stop", "test:give-up"] {
-        let command = Command {
-            id: id_of_command.to_owned(),
-            by: Actor::person("ann"),
-            act: Act::Cancel,
-        };
-        let taken = world.backend.command_delivery(&id, &command).await;
-        taken.expect("a command that is taken");
+    for _ in 0..2 {
+        order_to(world, &id, Act::Cancel).await;
     }
     let has_failed = async |world: &World| {
         let known = requirements(world).await;

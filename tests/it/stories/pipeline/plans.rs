@@ -1,11 +1,12 @@
 //! Plans that a person makes for what implements a requirement.
 
-use domain::delivery::{Act, Actor, Checkpoints, Command, Delivery, Phase, PlanBy};
+use domain::delivery::{Act, Checkpoints, Delivery, Phase, PlanBy};
 use domain::ids::DeliveryId;
 use domain::pipeline::{EntryPoint, Exchange, Implement};
 use sandbox::story::Story;
 use tests::world::{World, hour};
 
+use super::super::issues::order_to;
 use super::{begin, piped, requirements, rules, until_over, world_of};
 
 async fn until(world: &World, id: &DeliveryId, wanted: &str) {
@@ -17,23 +18,13 @@ async fn until(world: &World, id: &DeliveryId, wanted: &str) {
     Box::pin(world.until(hour(1), wanted, is_so)).await;
 }
 
-async fn order(world: &World, id: &DeliveryId, act: Act) {
-    let command = Command {
-        id: format!("test:{}", world.backend.ulid()),
-        by: Actor::person("ann"),
-        act,
-    };
-    let taken = world.backend.command_delivery(id, &command).await;
-    taken.expect("a command that is taken");
-}
-
 async fn plan(world: &World, id: &DeliveryId, content: &str) {
     until(world, id, "plan/running").await;
     let act = Act::Plan {
         content: content.to_owned(),
         target_files: Vec::new(),
     };
-    order(world, id, act).await;
+    order_to(world, id, act).await;
 }
 
 /// The prompts of the sessions that implement something, the first one first.
@@ -58,7 +49,7 @@ async fn each_session_of_a_requirement_gets_the_plan_of_its_delivery() {
     plan(&world, id, "Take the first way.").await;
     until(&world, id, "implement/succeeded").await;
     let reason = "Otherwise, please.".to_owned();
-    order(&world, id, Act::Reject { reason }).await;
+    order_to(&world, id, Act::Reject { reason }).await;
     plan(&world, id, "Take the second way.").await;
     let is_begun = async |world: &World| prompts(world).len() == 2;
     Box::pin(world.until(hour(1), "another session", is_begun)).await;

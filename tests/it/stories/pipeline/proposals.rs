@@ -9,8 +9,8 @@ use tests::world::{Moment, REPO, SECOND, World, hour};
 
 use super::trials::REAL;
 use super::{
-    begin, call_off, findings, git, members, piped, push, push_all, rules, run, steps, tree,
-    until_over, world_of,
+    begin, begin_and_end, call_off, findings, git, layered, members, piped, push, push_all, rules,
+    run, steps, tree, until_over, world_of,
 };
 
 async fn world() -> World {
@@ -60,8 +60,7 @@ async fn an_answer_that_is_lost_opens_no_second_one() {
     ] {
         let world = world().await;
         world.sandbox.faults().add(opening(kind.clone()));
-        let begun = begin(&world, EntryPoint::Decider).await;
-        let over = until_over(&world, &begun).await;
+        let over = begin_and_end(&world, EntryPoint::Decider).await;
         assert_eq!(steps(&over)[0], "bootstrap done", "{kind:?}");
         assert_eq!(world.sandbox.github().pulls(REPO), [1], "{kind:?}");
     }
@@ -117,8 +116,7 @@ async fn one_that_is_called_off_before_it_is_opened_leaves_no_branch() {
 
 #[tokio::test]
 async fn one_that_is_called_off_is_closed() {
-    let source = piped(rules(Exchange::Human, Implement::Human));
-    let world = world_of(source, vec![Story::layer()]).await;
+    let world = layered(Exchange::Human, Implement::Human).await;
     let begun = begin(&world, EntryPoint::Decider).await;
     world.pass(hour(1)).await;
     assert_eq!(world.pull(1).state, PullState::Open);
@@ -131,15 +129,13 @@ async fn one_that_is_called_off_is_closed() {
 #[tokio::test]
 async fn a_branch_that_has_the_files_of_the_target_needs_no_bootstrap() {
     let world = world().await;
-    let begun = begin(&world, EntryPoint::Decider).await;
-    until_over(&world, &begun).await;
+    begin_and_end(&world, EntryPoint::Decider).await;
     let github = world.sandbox.github();
     for (number, outcome) in [(1, "bootstrap done"), (2, "bootstrap skipped")] {
         if number == 1 {
             push(&world, "main", ("src/lib.rs", "pub fn sub() {}"));
         }
-        let again = begin(&world, EntryPoint::Decider).await;
-        let over = until_over(&world, &again).await;
+        let over = begin_and_end(&world, EntryPoint::Decider).await;
         assert!(
             steps(&over)[0].starts_with(outcome),
             "{number}: {:?}",
@@ -154,8 +150,7 @@ async fn a_branch_that_has_the_files_of_the_target_needs_no_bootstrap() {
 #[tokio::test]
 async fn a_bootstrap_takes_the_code_over_and_no_file_of_the_exchange() {
     let world = world().await;
-    let begun = begin(&world, EntryPoint::Requirements).await;
-    until_over(&world, &begun).await;
+    begin_and_end(&world, EntryPoint::Requirements).await;
     let (path, text) = REAL[0];
     push(&world, "jules", (path, text));
     let summary = ".jules/exchange/changes.yml";
@@ -169,8 +164,7 @@ async fn a_bootstrap_takes_the_code_over_and_no_file_of_the_exchange() {
     let resolved = |names: &[&str]| git(&folder, &[&["rev-parse"][..], names].concat());
     let tips = resolved(&["jules", "main"]);
     let system = resolved(&["jules:.jules"]);
-    let again = begin(&world, EntryPoint::Requirements).await;
-    let over = until_over(&world, &again).await;
+    let over = begin_and_end(&world, EntryPoint::Requirements).await;
     assert_eq!(steps(&over)[0], "bootstrap done");
     let worker = tree(&world, "jules");
     assert_eq!(worker.text(path), Some(text));

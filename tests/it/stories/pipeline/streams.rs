@@ -9,8 +9,8 @@ use tests::world::{REPO, World, hour};
 
 use super::trials::REAL;
 use super::{
-    CONFIG, begin, files_with, findings, members, piped, push_all, requirements, rules, run, steps,
-    tree, until_over, world_of, world_with,
+    CONFIG, begin, begin_and_end, files_with, findings, layered, members, piped, push_all,
+    requirements, rules, run, steps, tree, until_over, world_with,
 };
 
 const STREAM: &str = ".jules/workstreams/backend/exchange";
@@ -25,8 +25,7 @@ fn config() -> String {
 async fn each_stream_has_its_own_events_and_requirements() {
     let source = piped(rules(Exchange::Auto, Implement::Human));
     let world = world_with(source, vec![Story::layer()], files_with(&config())).await;
-    let begun = begin(&world, EntryPoint::Observers).await;
-    let over = until_over(&world, &begun).await;
+    let over = begin_and_end(&world, EntryPoint::Observers).await;
     assert_eq!(
         steps(&over),
         [
@@ -81,8 +80,7 @@ async fn each_stream_has_its_own_events_and_requirements() {
 
 #[tokio::test]
 async fn a_stream_that_is_not_there_costs_no_session() {
-    let source = piped(rules(Exchange::Auto, Implement::Human));
-    let world = world_of(source, vec![Story::layer()]).await;
+    let world = layered(Exchange::Auto, Implement::Human).await;
     let bootstrap = begin(&world, EntryPoint::Requirements).await;
     until_over(&world, &bootstrap).await;
     let asked = [

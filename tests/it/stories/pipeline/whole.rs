@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use domain::delivery::{Act, Actor, Checkpoints, Command, Delivery, Phase, ReviewBy, RunStatus};
+use domain::delivery::{Act, Checkpoints, Delivery, Phase, ReviewBy, RunStatus};
 use domain::event::{ErrorCause, Event, Occurrence};
 use domain::ids::{ArtefactId, JobId, RepoName};
 use domain::pipeline::{
@@ -12,17 +12,18 @@ use domain::policy::{MergePolicy, Source, Timing};
 use jiff::Timestamp;
 use sandbox::Service;
 use sandbox::github::PullState;
-use sandbox::story::{Step, Story};
+use sandbox::story::Story;
 use scaffold::doctor;
 use scaffold::tree::{Entry, Tree};
-use tests::world::{REPO, SECOND, World, hour};
+use tests::world::{REPO, SECOND, World, complete, hour};
 
+use super::super::issues::order_to;
 use super::cleaning::has_files;
 use super::gates::writing;
 use super::trials::REAL;
 use super::{
-    CONFIG, begin, examined, files, files_with, findings, git, members, piped, requirements, rules,
-    steps, tree, until_over, world_of, world_with,
+    CONFIG, begin_and_end, examined, files, files_with, findings, git, layered, members, piped,
+    requirements, rules, steps, tree, until_over, world_of, world_with,
 };
 
 /// Six observers, and a time that comes soon.
@@ -49,10 +50,7 @@ fn stories() -> Vec<Story> {
     let sure = text.replace("confidence: low", "confidence: high");
     let sure = sure.replace("\"qa\"", "\"cov\"");
     let edits = Story {
-        on_message: vec![Step::Complete {
-            after: SECOND,
-            no_change: false,
-        }],
+        on_message: vec![complete(SECOND)],
         ..writing("role: qa", &[("src/lib.rs", "broken")])
     };
     let is_sure = writing("role: cov", &[(path, sure.as_str())]);
@@ -167,10 +165,8 @@ async fn scheduled(world: &World) -> Pipeline {
 
 #[tokio::test]
 async fn no_step_of_a_run_waits_a_fixed_time() {
-    let source = piped(rules(Exchange::Auto, Implement::Human));
-    let world = world_of(source, vec![Story::layer()]).await;
-    let begun = begin(&world, EntryPoint::Narrator).await;
-    let over = until_over(&world, &begun).await;
+    let world = layered(Exchange::Auto, Implement::Human).await;
+    let over = begin_and_end(&world, EntryPoint::Narrator).await;
     assert_eq!(over.word(), "done", "{:?}", steps(&over));
     waits_for_no_time(&world, &over).await;
 }
@@ -310,8 +306,7 @@ async fn one_observer_was_stopped(world: &World, over: &Pipeline) {
 #[tokio::test]
 async fn an_implementer_that_is_closed_leaves_the_files_and_another_attempt_is_a_new_one() {
     let world = world_of(by_people(Implement::Human), vec![Story::layer()]).await;
-    let begun = begin(&world, EntryPoint::Observers).await;
-    until_over(&world, &begun).await;
+    begin_and_end(&world, EntryPoint::Observers).await;
     let ready = requirements(&world).await.remove(0);
     let id = &ready.reference.id;
     let first = started(&world, id).await;
@@ -328,13 +323,7 @@ async fn an_implementer_that_is_closed_leaves_the_files_and_another_attempt_is_a
     let why = known(&world, id).await.state.stopped_by(&failed);
     assert!(why.is_some_and(|why| why.ends_with("was closed without a merge")));
     // It may be retried with its delivery; a person gives that up instead.
-    let command = Command {
-        id: "test:give-up".to_owned(),
-        by: Actor::person("ann"),
-        act: Act::Cancel,
-    };
-    let taken = world.backend.command_delivery(&closed, &command).await;
-    taken.expect("a command that is taken");
+    order_to(&world, &closed, Act::Cancel).await;
     until_state(&world, id, "failed").await;
     Box::pin(world.pass(hour(1))).await;
     assert!(has_files(&world, &ready));

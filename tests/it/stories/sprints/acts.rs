@@ -50,8 +50,7 @@ async fn about_to_begin() -> World {
     let world = world_of(false, stories()).await;
     world.pause(true).await;
     begin(&world).await;
-    world.pause(false).await;
-    world.backend.go_on(None).await.expect("a queue");
+    world.resume().await;
     world
 }
 

@@ -116,17 +116,15 @@ async fn mail_in_a_patch_is_sent_while_heads_of_others_cannot_be_read() {
     begin(&world).await;
     until_mail_is_read(&world).await;
     faults.clear();
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        [
+    ended_with(
+        &world,
+        &[
             "curator skipped",
             "refactor timed_out",
-            "visionary timed_out"
+            "visionary timed_out",
         ],
-        "{}",
-        world.story().await
-    );
+    )
+    .await;
     world.finish().await;
 }
 
@@ -147,17 +145,15 @@ async fn mail_that_cannot_be_read_holds_its_own_member_back_and_no_other() {
         &format!("{head}:.jules/mail/outbox"),
         FaultKind::status(502),
     ));
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        [
+    ended_with(
+        &world,
+        &[
             "curator timed_out",
             "refactor #102 applied",
-            "visionary #103 applied"
+            "visionary #103 applied",
         ],
-        "{}",
-        world.story().await
-    );
+    )
+    .await;
     assert_eq!(inbox(&world, "refactor").await, [""; 0]);
     faults.clear();
     until_mail_is_read(&world).await;
@@ -171,8 +167,7 @@ async fn begun_with(fault: Fault) -> World {
     world.pause(true).await;
     begin(&world).await;
     world.sandbox.faults().add(fault);
-    world.pause(false).await;
-    world.backend.go_on(None).await.expect("a queue");
+    world.resume().await;
     world
 }
 
@@ -222,8 +217,7 @@ async fn alone(mail: &str, fault: Fault) -> World {
 async fn one_odd_answer_loses_no_mail_and_merges_nothing_that_was_taken_back() {
     for kind in [FaultKind::status(404), FaultKind::HtmlInstead] {
         let world = alone(WITHDRAW, answers("mail/outbox", kind).next(1)).await;
-        let over = until_over(&world).await;
-        assert_eq!(members(&over), ["curator withdrawn"]);
+        ended_with(&world, &["curator withdrawn"]).await;
         let told = inbox(&world, "weaver").await;
         assert_eq!(told, ["new from curator: Withdraw"]);
         Box::pin(world.pass(hour(1))).await;
@@ -238,15 +232,13 @@ async fn a_change_whose_mail_can_never_be_read_is_merged_by_a_person_only() {
     let is_open = async |world: &World| world.sandbox.github().pulls(REPO) == [101];
     Box::pin(world.until(hour(1), "its pull request is open", is_open)).await;
     let job = sprint(&world).await.members[0].job.clone();
-    let is_held = async |world: &World| world.gives(&job, "mail_unreadable").await;
-    Box::pin(world.until(hour(1), "it is left to a person", is_held)).await;
+    world.until_gives(hour(1), &job, "mail_unreadable").await;
     Box::pin(world.pass(hour(1))).await;
     assert_eq!(world.sandbox.counters().merges, 0);
     let now = world.clock.now();
     let github = world.sandbox.github();
     assert!(github.merge_by_hand(now, REPO, 101, "ann"));
-    let over = until_over(&world).await;
-    assert_eq!(members(&over), ["curator #101 applied"]);
+    ended_with(&world, &["curator #101 applied"]).await;
     world.finish().await;
 }
 

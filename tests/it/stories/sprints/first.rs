@@ -25,13 +25,7 @@ async fn who_asks_to_go_first_does_so_where_those_that_are_in_stay_in() {
     ];
     let world = world_of(true, stories).await;
     begin_with(&world, "50", &["curator", "refactor"]).await;
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        ["curator #101 applied", "refactor #102 applied"],
-        "{}",
-        world.story().await
-    );
+    let over = ended_with(&world, &["curator #101 applied", "refactor #102 applied"]).await;
     assert_eq!((over.state.word(), over.ticks), ("done", 4));
     let conflicts: Vec<u32> = over.members.iter().map(|it| it.conflicts).collect();
     assert_eq!(conflicts, [0, 1], "the rename was in first");

@@ -304,13 +304,7 @@ async fn what_is_merged_by_itself_waits_until_its_mail_is_collected() {
     source.timing.settle = SignedDuration::ZERO;
     let world = world_with(true, stories, source).await;
     begin_with(&world, "50", &["curator", "refactor"]).await;
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        ["curator #101 applied", "refactor withdrawn"],
-        "{}",
-        world.story().await
-    );
+    let over = ended_with(&world, &["curator #101 applied", "refactor withdrawn"]).await;
     assert_eq!(over.state.word(), "done");
     assert_eq!(inbox(&world, "refactor").await, ["new from curator: Hello"]);
     assert_eq!(

@@ -1,12 +1,11 @@
 //! Sprints that do not go as planned: too few slots or tasks, nothing to change, members that are late, other people's commits.
 
-use domain::governor::Limits;
 use domain::policy::MergePolicy;
 use domain::pull::MergeStyle;
 use domain::sprint::{FOREIGN_COMMIT, SprintState};
 use engine::work::Work;
 use sandbox::{Fault, FaultKind};
-use tests::world::MINUTE;
+use tests::world::{MINUTE, asks};
 
 use super::super::pipeline::push;
 use super::deaths::done;
@@ -72,11 +71,7 @@ async fn members_wait_for_slots_and_who_has_nothing_to_change_is_missed_by_nobod
         nothing,
     ];
     let world = world_of(true, stories).await;
-    let one = Limits {
-        concurrent: 1,
-        per_day: 15,
-    };
-    world.limit("default", one).await;
+    world.limit("default", 1, 15).await;
     begin(&world).await;
     let over = until_over(&world).await;
     assert_eq!((over.state.word(), over.ticks), ("done", 2));
@@ -104,17 +99,15 @@ async fn a_member_whose_session_is_refused_stops_no_other() {
     let refused = refused.saying("You are the persona `refactor`");
     world.sandbox.faults().add(refused);
     begin(&world).await;
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        [
+    let over = ended_with(
+        &world,
+        &[
             "curator #101 applied",
             "refactor failed",
-            "visionary #102 applied"
+            "visionary #102 applied",
         ],
-        "{}",
-        world.story().await
-    );
+    )
+    .await;
     assert_eq!((over.state.word(), over.ticks), ("partially_done", 2));
     let reason = over.state.reason().expect("a reason");
     let why = "refactor: Jules refused it: ";
@@ -145,13 +138,7 @@ async fn a_draft_is_woven_as_it_is() {
         Box::pin(world.until(MINUTE * 5, "a draft, then none", is_so)).await;
     }
     github.set_draft(REPO, 101, true);
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        ["curator #101 applied", "refactor #102 applied"],
-        "{}",
-        world.story().await
-    );
+    ended_with(&world, &["curator #101 applied", "refactor #102 applied"]).await;
     assert!(world.pull(101).draft);
     world.finish().await;
 }
@@ -167,11 +154,7 @@ async fn of_22_members_three_work_at_once_and_those_beyond_the_quota_are_not_wai
     });
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     let world = world_of_personas(true, &ids, stories.collect()).await;
-    let free = Limits {
-        concurrent: 3,
-        per_day: 15,
-    };
-    world.limit("default", free).await;
+    world.limit("default", 3, 15).await;
     let begun = begin(&world).await;
     assert_eq!(begun.members.len(), 22);
     let mut most = 0;
@@ -211,27 +194,24 @@ async fn of_22_members_three_work_at_once_and_those_beyond_the_quota_are_not_wai
 /// A session that works or asks at the end of its sprint would keep its slot, and no later sprint could begin.
 #[tokio::test]
 async fn at_the_end_a_session_that_works_or_asks_is_put_away_and_one_that_is_done_is_not() {
-    let mut asks = member("visionary", 1, &[], &[]);
-    asks.steps = vec![Step::Ask {
-        after: SECOND,
-        text: "How far?".to_owned(),
-    }];
+    let mut curious = member("visionary", 1, &[], &[]);
+    curious.steps = vec![asks(SECOND, "How far?")];
     let stories = vec![
         member("curator", 1, &first_line("first"), &[]),
         slow("refactor", 400, &readme("A better shop.\n")),
-        asks,
+        curious,
     ];
     let world = world_of(true, stories).await;
     begin(&world).await;
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        [
+    let over = ended_with(
+        &world,
+        &[
             "curator #101 applied",
             "refactor timed_out",
-            "visionary timed_out"
-        ]
-    );
+            "visionary timed_out",
+        ],
+    )
+    .await;
     for (member, ended) in over.members.iter().zip(["woven", "cancelled", "cancelled"]) {
         Box::pin(world.until_is(hour(1), &member.job, ended)).await;
     }

@@ -143,17 +143,15 @@ async fn no_more_members_work_at_once_than_the_source_says() {
     let source = set(|source| source.sprints.at_once = Some(2));
     let world = world_with(true, appendix_a(), source).await;
     begin(&world).await;
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        [
+    ended_with(
+        &world,
+        &[
             "curator #101 applied",
             "refactor #102 applied",
-            "visionary #103 applied"
+            "visionary #103 applied",
         ],
-        "{}",
-        world.story().await
-    );
+    )
+    .await;
     let is_through = |state: &MemberState| match state {
         MemberState::PullOpen | MemberState::Applied { .. } => true,
         MemberState::Pending
@@ -186,8 +184,7 @@ async fn the_next_sprint_starts_by_itself_until_a_person_aborts_one() {
     let next = sprint(&world).await;
     assert_eq!((next.by.as_str(), next.members.len()), ("sprint 50", 3));
     assert_eq!(world.deaths(), 1);
-    let has_begun = async |world: &World| world.sandbox.counters().creates == 6;
-    Box::pin(world.until(hour(1), "its members begin", has_begun)).await;
+    world.until_count(hour(1), |it| it.creates == 6).await;
     let aborted = world.backend.abort_sprint(&next.repo, None, "ann").await;
     aborted.expect("an abort");
     Box::pin(world.pass(hour(2))).await;

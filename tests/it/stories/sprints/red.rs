@@ -1,7 +1,7 @@
 //! What is woven fails its checks, and one of its members fails its own.
 
 use sandbox::github::{CheckState, Conclusion, Outcome, PullState};
-use tests::world::MINUTE;
+use tests::world::{MINUTE, complete};
 
 use super::*;
 
@@ -11,10 +11,7 @@ async fn who_fails_its_own_checks_by_now_is_left_out_of_what_is_red() {
     let worse = [("README.md", "A worse shop.\n".to_owned())];
     let mut refactor = member("refactor", 4, &worse, &[]);
     // It is sent the check that fails, and changes nothing.
-    refactor.on_message = vec![Step::Complete {
-        after: SECOND,
-        no_change: false,
-    }];
+    refactor.on_message = vec![complete(SECOND)];
     let mut checks = green_checks();
     checks.push(CheckSetup {
         // The member's own check has failed and was read before this one ends.
@@ -35,13 +32,7 @@ async fn who_fails_its_own_checks_by_now_is_left_out_of_what_is_red() {
     let failed = CheckState::Completed(Conclusion::Failure);
     let github = world.sandbox.github();
     github.set_check(now, REPO, (&head, "test"), failed);
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        ["curator #101 applied", "refactor #102 skipped"],
-        "{}",
-        world.story().await
-    );
+    let over = ended_with(&world, &["curator #101 applied", "refactor #102 skipped"]).await;
     let counted = (over.state.word(), over.ticks, over.weaves);
     assert_eq!(counted, ("partially_done", 3, 2));
     let reason = over.state.reason().expect("a reason");

@@ -3,7 +3,7 @@
 use domain::advice::Advice;
 use sandbox::github::Outcome;
 use sandbox::{Fault, FaultKind};
-use tests::world::MINUTE;
+use tests::world::{MINUTE, without_change};
 
 use super::mail::{inbox, outbox, send, send_from, silent};
 use super::*;
@@ -18,10 +18,7 @@ pub(super) fn session(matches: &str, files: &[(&str, String)]) -> Story {
 
 /// A session that ends without a change.
 pub(super) fn nothing(matches: &str) -> Story {
-    let end = || Step::Complete {
-        after: SECOND,
-        no_change: true,
-    };
+    let end = || without_change(SECOND);
     Story {
         matches: matches.to_owned(),
         steps: vec![end()],
@@ -78,17 +75,15 @@ async fn a_last_attempt_begins_on_what_is_woven_and_replaces_the_pull_request() 
     setup.scenario.repos[0].files.insert(file.0, text);
     let world = World::with(setup).await;
     begin(&world).await;
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        [
+    let over = ended_with(
+        &world,
+        &[
             "curator #101 applied",
             "refactor #105 applied",
-            "visionary #103 applied"
+            "visionary #103 applied",
         ],
-        "{}",
-        world.story().await
-    );
+    )
+    .await;
     assert_eq!((over.state.word(), over.ticks), ("done", 6));
     assert_eq!(
         texts(&world).await["src/cart.rs"],
@@ -177,17 +172,15 @@ async fn a_member_whose_session_is_gone_mends_its_conflict_in_a_new_one() {
     let begins_anew = async |world: &World| sprint(world).await.members[1].job != first;
     Box::pin(world.until(MINUTE * 20, "it begins anew", begins_anew)).await;
     assert_eq!(world.state(&first).await, "lost");
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        [
+    let over = ended_with(
+        &world,
+        &[
             "curator #101 applied",
             "refactor #105 applied",
-            "visionary #103 applied"
+            "visionary #103 applied",
         ],
-        "{}",
-        world.story().await
-    );
+    )
+    .await;
     assert_eq!((over.state.word(), over.ticks), ("done", 4));
     assert_eq!(world.sandbox.counters().creates, 4);
     let woven = texts(&world).await;
@@ -436,18 +429,16 @@ async fn an_answer_counts_although_the_file_that_it_met_is_no_file_any_more() {
     let personas = ["artist", "curator", "refactor", "visionary"];
     let world = world_of_personas(false, &personas, stories).await;
     begin(&world).await;
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        [
+    let over = ended_with(
+        &world,
+        &[
             "artist #101 applied",
             "curator #102 applied",
             "refactor #103 applied",
-            "visionary #104 applied"
+            "visionary #104 applied",
         ],
-        "{}",
-        world.story().await
-    );
+    )
+    .await;
     assert_eq!((over.state.word(), over.ticks), ("done", 4));
     let all = [(1, "title"), (10, "price and sum"), (15, "tax")];
     assert_eq!(texts(&world).await["src/cart.rs"], cart(&all));
@@ -464,13 +455,7 @@ async fn an_answer_counts_at_a_path_that_the_record_shortens() {
     ];
     let world = world_of_personas(false, &["curator", "refactor"], stories).await;
     begin(&world).await;
-    let over = until_over(&world).await;
-    assert_eq!(
-        members(&over),
-        ["curator #101 applied", "refactor #102 applied"],
-        "{}",
-        world.story().await
-    );
+    let over = ended_with(&world, &["curator #101 applied", "refactor #102 applied"]).await;
     assert_eq!((over.state.word(), over.ticks), ("done", 4));
     assert_eq!(texts(&world).await[&path], "price and sum\n");
     world.finish().await;

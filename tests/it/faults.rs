@@ -478,3 +478,19 @@ async fn github_down_for_an_hour_costs_an_hour_and_nothing_else() {
         world.finish().await;
     }
 }
+
+#[tokio::test]
+async fn github_down_while_a_merge_is_due_costs_no_merge() {
+    let world = World::on_green(Scenario::default()).await;
+    let job = world.submit("Add a test").await;
+    world.until_is(MINUTE * 5, &job, "in-review").await;
+    world
+        .sandbox
+        .faults()
+        .add(Fault::new(Service::GitHub, "", FaultKind::CutBefore));
+    world.pass(hour(1)).await;
+    world.sandbox.faults().clear();
+    world.until_is(MINUTE * 20, &job, "merged").await;
+    assert_eq!(world.sandbox.counters().merges, 1);
+    world.finish().await;
+}

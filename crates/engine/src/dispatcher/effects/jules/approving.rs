@@ -17,7 +17,7 @@ impl Dispatcher {
         plan: &PlanId,
     ) -> Result<Option<String>, Error> {
         let watch = self.watching(session).await?;
-        Ok(obsolete(watch.as_ref(), plan).map(str::to_owned))
+        Ok(obsolete(watch.as_deref(), plan).map(str::to_owned))
     }
 
     /// Approves the plan of an order, or of the policy. The stored job may be as old as the last reading of the log, and an approval may
@@ -35,7 +35,7 @@ impl Dispatcher {
         let mut failed = Box::pin(self.read_first(session, source)).await?;
         if failed.is_none() {
             let watch = self.watching(session).await?;
-            if let Some(reason) = obsolete(watch.as_ref(), plan) {
+            if let Some(reason) = obsolete(watch.as_deref(), plan) {
                 let obsolete = Failure::new(FailureClass::Conflict, reason);
                 return Ok(EffectOutcome::Failed(obsolete));
             }

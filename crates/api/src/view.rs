@@ -50,13 +50,7 @@ pub(crate) async fn among(waits: &mut Waits<'_>, job: &Job) -> Result<JobView, R
 }
 
 fn shown(job: &Job) -> JobView {
-    let watch = match &job.phase {
-        JobPhase::Watching(watch) => Some(watch.as_ref()),
-        JobPhase::Queued { .. }
-        | JobPhase::Creating { .. }
-        | JobPhase::Proposed { .. }
-        | JobPhase::Ended(_) => None,
-    };
+    let watch = job.watched();
     let automation = job.terms.automation;
     let url = watch.and_then(|watch| watch.url.as_deref());
     let session_url = job
@@ -136,15 +130,9 @@ fn given(given: &OrderRecord) -> OrderView {
 
 /// The text of the open question of a job's session.
 pub(crate) fn question(job: &Job) -> Option<String> {
-    match &job.phase {
-        JobPhase::Watching(watch) => match waiting(watch)? {
-            Waiting::Question { text, .. } => text,
-            Waiting::Plan { .. } => None,
-        },
-        JobPhase::Queued { .. }
-        | JobPhase::Creating { .. }
-        | JobPhase::Proposed { .. }
-        | JobPhase::Ended(_) => None,
+    match waiting(job.watched()?)? {
+        Waiting::Question { text, .. } => text,
+        Waiting::Plan { .. } => None,
     }
 }
 

@@ -89,6 +89,21 @@ impl FailureClass {
             | Self::Garbled => false,
         }
     }
+
+    /// Whether what the call is about is not there, or may not be read.
+    pub fn is_hidden(self) -> bool {
+        match self {
+            Self::Forbidden | Self::NotFound => true,
+            Self::Unauthorized
+            | Self::Precondition
+            | Self::Conflict
+            | Self::Invalid
+            | Self::Throttled
+            | Self::Unavailable
+            | Self::Network
+            | Self::Garbled => false,
+        }
+    }
 }
 
 impl Failure {

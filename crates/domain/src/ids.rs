@@ -314,19 +314,7 @@ impl FromStr for PullRef {
     }
 }
 
-impl TryFrom<String> for PullRef {
-    type Error = InvalidId;
-
-    fn try_from(value: String) -> Result<Self, InvalidId> {
-        value.parse()
-    }
-}
-
-impl From<PullRef> for String {
-    fn from(pull: PullRef) -> String {
-        pull.to_string()
-    }
-}
+crate::by_text::by_text!(PullRef);
 
 impl fmt::Display for PullRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

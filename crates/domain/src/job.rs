@@ -285,6 +285,17 @@ impl Job {
         part.is_some_and(|part| part.sprint.branch() == self.branch)
     }
 
+    /// Its session while that is watched.
+    pub fn watched(&self) -> Option<&Watch> {
+        match &self.phase {
+            JobPhase::Watching(watch) => Some(watch),
+            JobPhase::Queued { .. }
+            | JobPhase::Creating { .. }
+            | JobPhase::Proposed { .. }
+            | JobPhase::Ended(_) => None,
+        }
+    }
+
     /// The current session, watched or last.
     pub fn session(&self) -> Option<&SessionId> {
         match &self.phase {
@@ -302,13 +313,8 @@ impl Job {
 
     /// The newest activity of the last announced question of its watched session.
     pub fn announced_question(&self) -> Option<&str> {
-        match &self.phase {
-            JobPhase::Watching(watch) => watch.announced.question.as_ref().map(|told| &*told.key),
-            JobPhase::Queued { .. }
-            | JobPhase::Creating { .. }
-            | JobPhase::Proposed { .. }
-            | JobPhase::Ended(_) => None,
-        }
+        let told = self.watched()?.announced.question.as_ref();
+        told.map(|told| &*told.key)
     }
 
     /// Its pull request, if one is known.

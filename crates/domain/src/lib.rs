@@ -6,6 +6,7 @@
 //! speaks of several records is on top.
 
 mod address;
+mod by_text;
 pub mod ids;
 pub mod layer;
 pub mod nearest;

@@ -11,7 +11,7 @@ mod tests;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::failure::{Failure, FailureClass};
+use crate::failure::Failure;
 use crate::ids::DeliveryGuid;
 use crate::when::plus;
 
@@ -220,19 +220,10 @@ pub fn refused(
         LogStatus::Forbidden { since } | LogStatus::Unread { since } => since,
         LogStatus::Read | LogStatus::NoHook => now,
     };
-    let (standing, wait) = match failure.class {
+    let (standing, wait) = match failure.class.is_hidden() {
         // GitHub answers 404 to credentials without the permission.
-        FailureClass::Forbidden | FailureClass::NotFound => {
-            (LogStatus::Forbidden { since }, FORBIDDEN_FOR)
-        }
-        FailureClass::Unauthorized
-        | FailureClass::Precondition
-        | FailureClass::Conflict
-        | FailureClass::Invalid
-        | FailureClass::Throttled
-        | FailureClass::Unavailable
-        | FailureClass::Network
-        | FailureClass::Garbled => {
+        true => (LogStatus::Forbidden { since }, FORBIDDEN_FOR),
+        false => {
             let asked = failure.asked_wait().unwrap_or(SignedDuration::ZERO);
             (LogStatus::Unread { since }, CHECK_SOON.max(asked))
         }

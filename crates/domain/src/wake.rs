@@ -266,10 +266,7 @@ impl Wake {
         let wait = jittered(*wait, &self.event.id, attempt)
             .max(retry_after.unwrap_or_default())
             .min(RETRY_AFTER_MAX);
-        self.with(WakeState::Pending {
-            attempt: attempt.saturating_add(1),
-            not_before: plus(now, wait),
-        })
+        self.pending(attempt.saturating_add(1), plus(now, wait))
     }
 
     /// Whether it only tests whether its agent can be woken.
@@ -356,10 +353,7 @@ impl Wake {
             WakeState::Acknowledged { .. }
             | WakeState::Sending { .. }
             | WakeState::Leased { .. } => self.clone(),
-            WakeState::Pending { .. } | WakeState::Dead { .. } => self.with(WakeState::Pending {
-                attempt: 1,
-                not_before: now,
-            }),
+            WakeState::Pending { .. } | WakeState::Dead { .. } => self.pending(1, now),
         }
     }
 
@@ -381,10 +375,14 @@ impl Wake {
             | WakeState::Acknowledged { .. }
             | WakeState::Dead { .. } => return None,
         };
-        Some(self.with(WakeState::Pending {
+        Some(self.pending(attempt, plus(now, REFUSED_FOR)))
+    }
+
+    fn pending(&self, attempt: u32, not_before: Timestamp) -> Self {
+        self.with(WakeState::Pending {
             attempt,
-            not_before: plus(now, REFUSED_FOR),
-        }))
+            not_before,
+        })
     }
 
     fn with(&self, state: WakeState) -> Self {

@@ -254,11 +254,7 @@ fn pull_to_judge(before: Option<&Delivery>, next: &Delivery) -> Option<Work> {
     if !goes_on && !is_approved {
         return None;
     }
-    Some(Work::Pull {
-        pull: next.task.pull.clone()?,
-        job: None,
-        received_at: None,
-    })
+    Some(Work::of_pull(next.task.pull.clone()?))
 }
 
 fn no_such(name: &str) -> Error {

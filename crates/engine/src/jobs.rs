@@ -252,14 +252,7 @@ impl Backend {
                 self.save_job(&mut unit, Some(&job), &noted).await?;
             }
             let reference = step.aggregate.pull.clone();
-            unit.enqueue(
-                &keys::pull_pk(&reference),
-                Work::Pull {
-                    pull: reference,
-                    job: None,
-                    received_at: None,
-                },
-            );
+            unit.enqueue(&keys::pull_pk(&reference), Work::of_pull(reference));
             if !self.try_commit(unit).await? {
                 return Ok(None);
             }
@@ -318,11 +311,7 @@ impl Backend {
             self.save_job(&mut unit, Some(&found), &step).await?;
             if let Some(pull) = found.value.pull() {
                 // The caller of an order next asks for its outcome.
-                unit.enqueue_hint(Work::Pull {
-                    pull: pull.clone(),
-                    job: None,
-                    received_at: None,
-                });
+                unit.enqueue_hint(Work::of_pull(pull.clone()));
             }
             let answered = self.answer(&mut unit, &found.value, order).await?;
             if !self.try_commit(unit).await? {

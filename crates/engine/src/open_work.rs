@@ -325,11 +325,7 @@ fn of_pull(tracked: Pull) -> OpenEntry {
             OpenWork::Pull(pull.clone())
         }
     };
-    let work = Work::Pull {
-        pull,
-        job: None,
-        received_at: None,
-    };
+    let work = Work::of_pull(pull);
     OpenEntry::new(&repo, what, work)
 }
 

@@ -159,11 +159,7 @@ impl Backend {
         let of_members = self.sprint_pulls(&found).await?.into_iter();
         let woven = found.woven.as_ref().map(|woven| woven.pull.clone());
         for pull in of_members.map(|(_, pull)| pull).chain(woven) {
-            unit.enqueue_hint(Work::Pull {
-                pull,
-                job: None,
-                received_at: None,
-            });
+            unit.enqueue_hint(Work::of_pull(pull));
         }
         self.commit(unit).await?;
         Ok(found)

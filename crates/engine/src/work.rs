@@ -185,6 +185,15 @@ pub struct IssueWebhook {
 }
 
 impl Work {
+    /// That a pull request is read, for no job in particular.
+    pub fn of_pull(pull: PullRef) -> Self {
+        Self::Pull {
+            pull,
+            job: None,
+            received_at: None,
+        }
+    }
+
     /// Its subject. Of messages about the same subject, handled one after the other, the later ones find what the first has read.
     pub fn about(&self) -> String {
         match self {
@@ -223,11 +232,7 @@ impl Work {
             });
         }
         if let Some(pull) = named(key, "PR#") {
-            return Some(Self::Pull {
-                pull,
-                job: None,
-                received_at: None,
-            });
+            return Some(Self::of_pull(pull));
         }
         if let Some(agent) = named(key, "AGT#") {
             let event = key.sk.strip_prefix(keys::WAKE)?.parse().ok()?;

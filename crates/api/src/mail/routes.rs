@@ -1,12 +1,14 @@
 //! The routes of mail.
 
-use axum::routing::{get, post};
-use client::wire::{MAIL_LOG_PAGE_MAX, MAILBOX_LIMIT_MAX};
+use std::sync::Arc;
 
-use super::{
-    import, log, mailbox, read, rebuild, seal, send, show, stats, tag, trash, untrash, verify,
-};
+use axum::routing::{MethodRouter, get, post};
+use client::wire::{MAIL_LOG_PAGE_MAX, MAILBOX_LIMIT_MAX};
+use domain::mail::MessageOrder;
+
+use super::{import, log, mailbox, mark, rebuild, seal, send, show, stats, tag, verify};
 use crate::route::{ApiRow, KEY, Parameter, ParameterType, RequestBody, ResponseBody, Row};
+use crate::state::ApiInner;
 
 use ResponseBody::Json;
 
@@ -133,7 +135,7 @@ pub(crate) static ROWS: &[ApiRow] = &[
         "/api/mail/{owner}/{name}/{persona}/{message}/read",
         "read_mail",
         "Marks a message read, and shows it",
-        || post(read),
+        || marks(MessageOrder::Read),
     )
     .also_at("/api/mail/{owner}/{name}/{persona}/{message}:read")
     .sends(RequestBody::MaybeJson("MarkMail"))
@@ -153,7 +155,7 @@ pub(crate) static ROWS: &[ApiRow] = &[
         "/api/mail/{owner}/{name}/{persona}/{message}/trash",
         "trash_mail",
         "Throws a message away",
-        || post(trash),
+        || marks(MessageOrder::Trash),
     )
     .also_at("/api/mail/{owner}/{name}/{persona}/{message}:trash")
     .sends(RequestBody::MaybeJson("MarkMail"))
@@ -163,13 +165,17 @@ pub(crate) static ROWS: &[ApiRow] = &[
         "/api/mail/{owner}/{name}/{persona}/{message}/untrash",
         "untrash_mail",
         "Takes a message back out of the trash",
-        || post(untrash),
+        || marks(MessageOrder::Untrash),
     )
     .also_at("/api/mail/{owner}/{name}/{persona}/{message}:untrash")
     .sends(RequestBody::MaybeJson("MarkMail"))
     .answers(MESSAGE)
     .refuses(&[404, 409]),
 ];
+
+fn marks(order: MessageOrder) -> MethodRouter<Arc<ApiInner>> {
+    post(move |api, path, who, sent| mark(order, api, path, who, sent))
+}
 
 #[cfg(test)]
 mod tests {

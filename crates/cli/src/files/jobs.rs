@@ -1,7 +1,7 @@
 //! `gaffer jobs`: the list of jobs is read from a file and printed as one.
 
 use anyhow::{Context, Result};
-use domain::job::{Job, JobPhase};
+use domain::job::Job;
 use domain::notes::Notes;
 use domain::redact::presentable;
 use engine::job_state::state_of;
@@ -65,7 +65,7 @@ async fn export(active: bool, here: &CommandContext) -> Result<()> {
     loop {
         let page = backend.store.all_jobs(after, PAGE).await;
         let (jobs, next) = page.context("reading the jobs")?;
-        for job in jobs.iter().filter(|job| !active || is_active(job)) {
+        for job in jobs.iter().filter(|job| !active || !job.is_ended()) {
             let notes = backend.notes(&job.id).await.context("reading the notes")?;
             render::json_line(&shown(job, &notes)).context("writing the list")?;
         }
@@ -73,16 +73,6 @@ async fn export(active: bool, here: &CommandContext) -> Result<()> {
         if after.is_none() {
             return Ok(());
         }
-    }
-}
-
-fn is_active(job: &Job) -> bool {
-    match job.phase {
-        JobPhase::Queued { .. }
-        | JobPhase::Creating { .. }
-        | JobPhase::Proposed { .. }
-        | JobPhase::Watching(_) => true,
-        JobPhase::Ended(_) => false,
     }
 }
 

@@ -46,16 +46,7 @@ pub(super) fn not_exchanged(failure: &Failure) -> Error {
 
 /// Whether GitHub said that a key is not this App's, and not only that it cannot tell now.
 fn is_refused(failure: &Failure) -> bool {
-    match failure.class {
-        FailureClass::Unauthorized | FailureClass::Forbidden | FailureClass::NotFound => true,
-        FailureClass::Precondition
-        | FailureClass::Conflict
-        | FailureClass::Invalid
-        | FailureClass::Throttled
-        | FailureClass::Unavailable
-        | FailureClass::Network
-        | FailureClass::Garbled => false,
-    }
+    failure.class == FailureClass::Unauthorized || failure.class.is_hidden()
 }
 
 /// Why a key does not sign the App in, and what to do.

@@ -140,7 +140,7 @@ impl Store {
         let what = format!(
             "{} is broken: {}",
             path.display(),
-            faults_message(log.faults())
+            LogFault::summary(log.faults())
         );
         let next = "see all of it with `jules-mail verify`, then mend it with `jules-mail restore` if it has backups, else with `jules-mail rebuild`";
         Err(Error::refused("broken_mail", what, next).into())
@@ -255,18 +255,9 @@ impl Store {
 
 /// Why nothing of an export is added.
 pub(super) fn bad_import(faults: &[LogFault]) -> Error {
-    let what = format!("these events do not fit: {}", faults_message(faults));
+    let what = format!("these events do not fit: {}", LogFault::summary(faults));
     let next = "import all that `jules-mail export` prints, to where there is no other mail";
     Error::refused("bad_import", what, next)
-}
-
-/// The first fault, and how many more there are.
-fn faults_message(faults: &[LogFault]) -> String {
-    match faults {
-        [] => String::new(),
-        [only] => only.to_string(),
-        [first, rest @ ..] => format!("{first} (and {} more)", rest.len()),
-    }
 }
 
 /// An event that is decided on: which message, who does it, what.

@@ -216,13 +216,7 @@ impl JobGlimpse {
 impl JobSight {
     /// What was seen of a job, with the plan that waits, or that was approved on Jules's own page, maybe between two polls.
     pub fn of_job(job: &Job, timing: &Timing, now: Timestamp) -> Self {
-        let log = match &job.phase {
-            JobPhase::Watching(watch) => Some(&watch.log),
-            JobPhase::Queued { .. }
-            | JobPhase::Creating { .. }
-            | JobPhase::Proposed { .. }
-            | JobPhase::Ended(_) => None,
-        };
+        let log = job.watched().map(|watch| &watch.log);
         let shown = log.and_then(|log| log.plan.as_ref().or(log.approved_plan.as_ref()));
         Self {
             glimpse: JobGlimpse::of_job(job, timing, now),

@@ -36,19 +36,7 @@ impl FromStr for IssueRef {
     }
 }
 
-impl TryFrom<String> for IssueRef {
-    type Error = InvalidId;
-
-    fn try_from(value: String) -> Result<Self, InvalidId> {
-        value.parse()
-    }
-}
-
-impl From<IssueRef> for String {
-    fn from(issue: IssueRef) -> Self {
-        issue.to_string()
-    }
-}
+crate::by_text::by_text!(IssueRef);
 
 impl fmt::Display for IssueRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

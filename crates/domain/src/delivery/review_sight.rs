@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::glimpse::{JobEnd, JobGlimpse, SessionWork};
 use super::input::{ReviewSight, ReviewState};
-use crate::job::{Job, JobPhase};
+use crate::job::Job;
 use crate::policy::Timing;
 
 /// Why a review without a session ended.
@@ -40,14 +40,8 @@ impl ReviewSight {
 
 /// The last message of its session; empty without one.
 fn said(job: &Job) -> String {
-    match &job.phase {
-        JobPhase::Watching(watch) => watch.log.agent.as_ref(),
-        JobPhase::Queued { .. }
-        | JobPhase::Creating { .. }
-        | JobPhase::Proposed { .. }
-        | JobPhase::Ended(_) => None,
-    }
-    .map_or_else(String::new, |said| said.text.clone())
+    let said = job.watched().and_then(|watch| watch.log.agent.as_ref());
+    said.map_or_else(String::new, |said| said.text.clone())
 }
 
 fn why(end: &JobEnd) -> String {

@@ -289,20 +289,6 @@ impl fmt::Display for Deploy {
     }
 }
 
-impl TryFrom<String> for Deploy {
-    type Error = OddRules;
-
-    fn try_from(text: String) -> Result<Self, OddRules> {
-        text.parse()
-    }
-}
-
-impl From<Deploy> for String {
-    fn from(deploy: Deploy) -> Self {
-        deploy.to_string()
-    }
-}
-
 impl FromStr for Observe {
     type Err = OddRules;
 
@@ -327,19 +313,7 @@ impl fmt::Display for Observe {
     }
 }
 
-impl TryFrom<String> for Observe {
-    type Error = OddRules;
-
-    fn try_from(text: String) -> Result<Self, OddRules> {
-        text.parse()
-    }
-}
-
-impl From<Observe> for String {
-    fn from(observe: Observe) -> Self {
-        observe.to_string()
-    }
-}
+crate::by_text::by_text!(Deploy, Observe);
 
 #[cfg(test)]
 mod tests;

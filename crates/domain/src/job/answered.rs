@@ -113,13 +113,7 @@ pub fn answered_since(before: &Job, after: &Job) -> Vec<EventId> {
     let JobPhase::Watching(was) = &before.phase else {
         return Vec::new();
     };
-    let is = match &after.phase {
-        JobPhase::Watching(is) => Some(is),
-        JobPhase::Queued { .. }
-        | JobPhase::Creating { .. }
-        | JobPhase::Proposed { .. }
-        | JobPhase::Ended(_) => None,
-    };
+    let is = after.watched();
     let announced: [(Option<&Announcement>, IsOver); 2] = [
         (was.announced.question.as_ref(), is_question_over),
         (was.announced.plan.as_ref(), is_plan_over),

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
+use super::Job;
 use super::watch::{Attention, Watch};
-use super::{Job, JobPhase};
 use crate::effect::{Action, JulesAction};
 use crate::ids::PlanId;
 use crate::session::Plan;
@@ -16,13 +16,7 @@ pub fn plan_open(since: Timestamp) -> (&'static str, String) {
 
 /// The plan that an approval of a job is about, and when it was made; none while its steps are not known.
 pub fn plan_to_approve(job: &Job) -> Option<(&Plan, Timestamp)> {
-    match &job.phase {
-        JobPhase::Watching(watch) => shown_plan(watch),
-        JobPhase::Queued { .. }
-        | JobPhase::Creating { .. }
-        | JobPhase::Proposed { .. }
-        | JobPhase::Ended(_) => None,
-    }
+    job.watched().and_then(shown_plan)
 }
 
 /// The same of a watched session.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::watch::{Attention, Watch};
-use super::{Job, JobPhase, turns};
+use super::{Job, turns};
 use crate::effect::{Action, JulesAction};
 
 /// Whether a message or an approval that failed is past: its job is over or has another session, or since then the session went on,
@@ -18,14 +18,8 @@ pub fn is_outdated(job: &Job, action: &Action, failed_at: Timestamp) -> bool {
         | Action::Repo(_)
         | Action::Tracker(_) => return false,
     };
-    match &job.phase {
-        JobPhase::Watching(watch) if watch.session == *session => failed_at < turned_at(watch),
-        JobPhase::Watching(_)
-        | JobPhase::Queued { .. }
-        | JobPhase::Creating { .. }
-        | JobPhase::Proposed { .. }
-        | JobPhase::Ended(_) => true,
-    }
+    let watch = job.watched().filter(|watch| watch.session == *session);
+    watch.is_none_or(|watch| failed_at < turned_at(watch))
 }
 
 /// When what is the case now began: the present question or plan, the present turn to answer it, the last answer, what the session did, or

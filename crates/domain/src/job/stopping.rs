@@ -44,17 +44,10 @@ pub fn cancel(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> 
 
 /// Ends a job that its delivery does not need any more. A session that is finished and made nothing has come to its own end.
 pub fn put_away(job: &Job, by: &str, now: Timestamp) -> Result<Step<Job>, NotNow> {
-    let finished = match &job.phase {
-        JobPhase::Watching(watch) => {
-            let is_finished = watch.state == SessionState::Completed && watch.pull.is_none();
-            is_finished.then_some(watch)
-        }
-        JobPhase::Queued { .. }
-        | JobPhase::Creating { .. }
-        | JobPhase::Proposed { .. }
-        | JobPhase::Ended(_) => None,
-    };
-    let Some(watch) = finished else {
+    let completed = job
+        .watched()
+        .filter(|watch| watch.state == SessionState::Completed);
+    let Some(watch) = completed.filter(|watch| watch.pull.is_none()) else {
         return cancel(job, by, now);
     };
     let mut step = Step::unchanged(job.clone());

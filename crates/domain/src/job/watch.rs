@@ -217,7 +217,7 @@ pub struct Announced {
     /// When `stuck` was last announced, or would have been had it not been announced often enough.
     pub stuck_at: Option<Timestamp>,
     /// How often in the same silence.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "super::is_zero")]
     pub stuck_announcements: u32,
     /// Messages to the session since then that it has not confirmed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -231,10 +231,6 @@ pub struct Announced {
     /// When it was last read only because of a reminder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reminded: Option<Timestamp>,
-}
-
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// Gaffer asked the session to decide by itself.

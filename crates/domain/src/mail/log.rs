@@ -39,6 +39,17 @@ pub struct LogFault {
     pub what: FaultKind,
 }
 
+impl LogFault {
+    /// The first fault, and how many more there are.
+    pub fn summary(faults: &[Self]) -> String {
+        match faults {
+            [] => String::new(),
+            [only] => only.to_string(),
+            [first, rest @ ..] => format!("{first} (and {} more)", rest.len()),
+        }
+    }
+}
+
 impl fmt::Display for LogFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}", self.line, self.what)

@@ -56,19 +56,7 @@ impl FromStr for Recipient {
     }
 }
 
-impl TryFrom<String> for Recipient {
-    type Error = InvalidId;
-
-    fn try_from(text: String) -> Result<Self, InvalidId> {
-        text.parse()
-    }
-}
-
-impl From<Recipient> for String {
-    fn from(to: Recipient) -> String {
-        to.to_string()
-    }
-}
+crate::by_text::by_text!(Recipient);
 
 impl fmt::Display for Recipient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

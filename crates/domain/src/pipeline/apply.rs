@@ -62,6 +62,18 @@ pub enum StepPlan {
     Fail(String),
 }
 
+impl StepPlan {
+    /// These agents work, by the files of these commits. No settings were read.
+    pub fn run(members: Vec<Member>, trees: TreeShas) -> Self {
+        Self::Run {
+            members,
+            trees: Some(trees),
+            range: String::new(),
+            wait_minutes: None,
+        }
+    }
+}
+
 /// A new run with these steps.
 pub fn start(mut pipeline: Pipeline, kinds: &[StepKind]) -> Pipeline {
     let pending = |kind: &StepKind| PipelineStep {

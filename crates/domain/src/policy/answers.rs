@@ -188,19 +188,7 @@ fn deadline(text: &str) -> Result<SignedDuration, InvalidAnswers> {
         })
 }
 
-impl TryFrom<String> for Answer {
-    type Error = InvalidAnswers;
-
-    fn try_from(text: String) -> Result<Self, InvalidAnswers> {
-        text.parse()
-    }
-}
-
-impl From<Answer> for String {
-    fn from(answer: Answer) -> Self {
-        answer.to_string()
-    }
-}
+crate::by_text::by_text!(Answer);
 
 #[cfg(test)]
 mod tests {

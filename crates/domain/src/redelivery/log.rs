@@ -48,19 +48,7 @@ impl FromStr for WebhookLog {
     }
 }
 
-impl TryFrom<String> for WebhookLog {
-    type Error = UnknownLog;
-
-    fn try_from(text: String) -> Result<Self, UnknownLog> {
-        text.parse()
-    }
-}
-
-impl From<WebhookLog> for String {
-    fn from(log: WebhookLog) -> Self {
-        log.to_string()
-    }
-}
+crate::by_text::by_text!(WebhookLog);
 
 /// The result of the last read of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::facts::fixture::at;
+use crate::failure::FailureClass;
 
 const CALM: RedeliveryContext = RedeliveryContext {
     may_ask: true,

@@ -66,12 +66,12 @@ pub struct SprintMember {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overdue: bool,
     /// How often it was sent such mail.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "super::is_zero")]
     pub mails: u32,
     /// How often it was asked for a change: once by its prompt, and once by each conflict that was sent to it.
     pub attempts: u32,
     /// How many of its weaves ended in a conflict.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "super::is_zero")]
     pub conflicts: u32,
     /// The tick whose weave it conflicted in first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,10 +90,6 @@ pub struct SprintMember {
     pub timeout: SignedDuration,
     /// How far it is.
     pub state: MemberState,
-}
-
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// A pull request that can be woven.
@@ -130,7 +126,7 @@ pub struct WeaveConflict {
     /// Where.
     pub clashes: Vec<Clash>,
     /// How many other places there are, which were left out because of their number.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "super::is_zero")]
     pub others: u32,
 }
 

@@ -91,25 +91,12 @@ pub fn integrate_now(sprint: &Sprint, now: Timestamp) -> Result<Sprint, NotNow> 
     let mut next = sprint.clone();
     for member in &mut next.members {
         not_taken(member);
-        match member.state {
-            MemberState::Pending => {
-                member.state = MemberState::Skipped {
-                    reason: "it was not begun".to_owned(),
-                };
-            }
-            MemberState::Waiting
-            | MemberState::Working
-            | MemberState::Conflicted
-            | MemberState::Rerunning => member.state = MemberState::TimedOut,
-            MemberState::PullOpen
-            | MemberState::Applied { .. }
-            | MemberState::Unresolved
-            | MemberState::Delegated
-            | MemberState::TimedOut
-            | MemberState::NoChange
-            | MemberState::Skipped { .. }
-            | MemberState::Withdrawn
-            | MemberState::Failed { .. } => {}
+        if member.state == MemberState::Pending {
+            member.state = MemberState::Skipped {
+                reason: "it was not begun".to_owned(),
+            };
+        } else if member.is_awaited() {
+            member.state = MemberState::TimedOut;
         }
     }
     go_on(&mut next, None, now);

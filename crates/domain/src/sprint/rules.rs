@@ -176,19 +176,7 @@ impl fmt::Display for Parallel {
     }
 }
 
-impl TryFrom<String> for Parallel {
-    type Error = OddSprints;
-
-    fn try_from(text: String) -> Result<Self, OddSprints> {
-        text.parse()
-    }
-}
-
-impl From<Parallel> for String {
-    fn from(parallel: Parallel) -> Self {
-        parallel.to_string()
-    }
-}
+crate::by_text::by_text!(Parallel);
 
 /// Who starts the next sprint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -282,43 +282,24 @@ pub fn must_be_read(
 }
 
 fn see_late(member: &mut SprintMember, work: &Work) {
-    match work {
-        Work::Ready(offer) if member.offer.as_ref() != Some(offer) => {
-            member.offer = Some(offer.clone());
-            member.state = MemberState::PullOpen;
-        }
-        Work::Ready(offer)
-            if member.state == MemberState::TimedOut && !is_refused(member, offer) =>
-        {
-            member.state = MemberState::PullOpen;
-        }
-        Work::Ready(_)
-        | Work::Queued
-        | Work::Working
-        | Work::Closed
-        | Work::Nothing
-        | Work::Merged
-        | Work::Gone { .. }
-        | Work::Failed { .. } => {}
+    let Work::Ready(offer) = work else {
+        return;
+    };
+    let is_new = member.offer.as_ref() != Some(offer);
+    if is_new || member.state == MemberState::TimedOut && !is_refused(member, offer) {
+        member.offer = Some(offer.clone());
+        member.state = MemberState::PullOpen;
     }
 }
 
 /// What was left out joins the next weave if its pull request was closed and is ready again, or if it had none before. One that
 /// was always ready was left out for another reason, or was closed after it was read.
 fn see_open_again(member: &mut SprintMember, work: &Work) {
-    match work {
-        Work::Ready(offer) if member.closed || member.offer.is_none() => {
-            member.offer = Some(offer.clone());
-            member.state = MemberState::PullOpen;
-        }
-        Work::Ready(_)
-        | Work::Queued
-        | Work::Working
-        | Work::Closed
-        | Work::Nothing
-        | Work::Merged
-        | Work::Gone { .. }
-        | Work::Failed { .. } => {}
+    if let Work::Ready(offer) = work
+        && (member.closed || member.offer.is_none())
+    {
+        member.offer = Some(offer.clone());
+        member.state = MemberState::PullOpen;
     }
 }
 

@@ -94,20 +94,11 @@ impl Wake {
         let not_before = match back {
             ReturnMode::AsPlanned => return Ok(again),
             ReturnMode::After(wait) => plus(now, wait.min(RETRY_AFTER_MAX)),
-            ReturnMode::Untried => {
-                let not_before = now;
-                return Ok(self.with(WakeState::Pending {
-                    attempt,
-                    not_before,
-                }));
-            }
+            ReturnMode::Untried => return Ok(self.pending(attempt, now)),
         };
         Ok(match again.state {
             WakeState::Pending { attempt, .. } if again.channel == Channel::Inbox => {
-                self.with(WakeState::Pending {
-                    attempt,
-                    not_before,
-                })
+                self.pending(attempt, not_before)
             }
             WakeState::Pending { .. }
             | WakeState::Sending { .. }
@@ -124,11 +115,7 @@ impl Wake {
                 attempt,
                 not_before,
             } if self.channel == Channel::Inbox && not_before < now => {
-                let not_before = now;
-                Some(self.with(WakeState::Pending {
-                    attempt,
-                    not_before,
-                }))
+                Some(self.pending(attempt, now))
             }
             // No one holds it any more, whatever comes before it.
             WakeState::Leased { until, .. } if until <= now => self.expired(now),
@@ -151,10 +138,7 @@ impl Wake {
         let left = || Self {
             channel: Channel::Inbox,
             then: Vec::new(),
-            ..self.with(WakeState::Pending {
-                attempt: 1,
-                not_before: now,
-            })
+            ..self.pending(1, now)
         };
         (!is_held).then(left)
     }

@@ -55,11 +55,7 @@ impl Backend {
             self.save_job(&mut unit, Some(&owned), &taken).await?;
             // Its last judgement says what is awaited of a job of no delivery.
             if let Some(pull) = taken.aggregate.pull().cloned() {
-                let judge = Work::Pull {
-                    pull,
-                    job: None,
-                    received_at: None,
-                };
+                let judge = Work::of_pull(pull);
                 unit.enqueue(&keys::job_pk(job), judge);
             }
             let past = self.told_before(job, &step.aggregate).await?;

@@ -268,7 +268,8 @@ impl Dispatcher {
         let read_at = self.backend.now();
         let facts = match self.readers.issues.issue(issue).await {
             Ok(facts) => facts,
-            Err(failure) if is_unreadable(failure.class) => {
+            // It was deleted or moved, or may not be read: another reading helps only after a person has changed something.
+            Err(failure) if failure.class.is_hidden() => {
                 return self.unreadable(issue, &failure, read_at).await;
             }
             Err(failure) => return Err(failure.into()),
@@ -375,20 +376,5 @@ impl Dispatcher {
     async fn has_webhooks(&self, repo: &RepoName, now: Timestamp) -> Result<bool, Error> {
         let known = self.backend.store.feed(repo).await?;
         Ok(webhook_activity::health(known, now).is_arriving())
-    }
-}
-
-/// Whether an issue was deleted or moved, or may not be read: reading it again helps only after a person has changed something.
-fn is_unreadable(class: FailureClass) -> bool {
-    match class {
-        FailureClass::NotFound | FailureClass::Forbidden => true,
-        FailureClass::Throttled
-        | FailureClass::Unauthorized
-        | FailureClass::Precondition
-        | FailureClass::Conflict
-        | FailureClass::Invalid
-        | FailureClass::Unavailable
-        | FailureClass::Network
-        | FailureClass::Garbled => false,
     }
 }

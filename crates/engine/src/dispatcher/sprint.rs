@@ -272,11 +272,7 @@ fn pull_of(sprint: &Sprint, number: u64) -> PullRef {
 
 /// The message that has a pull request read.
 fn reading(pull: PullRef) -> crate::work::Work {
-    crate::work::Work::Pull {
-        pull,
-        job: None,
-        received_at: None,
-    }
+    crate::work::Work::of_pull(pull)
 }
 
 /// What has the same sprint looked at again.

@@ -92,11 +92,7 @@ impl Backend {
             self.save_pull(&mut unit, version, (&step, read_at), &EventRoute::default())
                 .await?;
             let pk = keys::pull_pk(&pull);
-            let look = Work::Pull {
-                pull,
-                job: None,
-                received_at: None,
-            };
+            let look = Work::of_pull(pull);
             unit.enqueue(&pk, look);
             Ok(self.try_commit(unit).await?.then_some(()))
         })

@@ -35,14 +35,7 @@ impl Backend {
             orders.retain(|it| it.order != Order::Merge || it.at != given.at);
             self.save_job(&mut unit, Some(&job), &noted).await?;
             let reference = step.aggregate.pull.clone();
-            unit.enqueue(
-                &keys::pull_pk(&reference),
-                Work::Pull {
-                    pull: reference,
-                    job: None,
-                    received_at: None,
-                },
-            );
+            unit.enqueue(&keys::pull_pk(&reference), Work::of_pull(reference));
             Ok(self.try_commit(unit).await?.then_some(true))
         })
         .await

@@ -123,7 +123,7 @@ impl Backend {
             .cloned()
             .collect();
         if !faults.is_empty() {
-            return Err(broken(&fault_summary(&faults)));
+            return Err(broken(&LogFault::summary(&faults)));
         }
         let (wanted, stored) = (boxes_of(repo, &log), self.mail_boxes(repo).await?);
         let puts = wanted
@@ -207,7 +207,7 @@ impl Backend {
         let Versioned { value, version, .. } = whole.counted.clone();
         whole.refuse_missing()?;
         let imported = mail::imported(text.as_bytes(), other, &value.seal());
-        let imported = imported.map_err(|faults| odd_import(&fault_summary(&faults)))?;
+        let imported = imported.map_err(|faults| odd_import(&LogFault::summary(&faults)))?;
         let all = [text.as_bytes(), &imported.text].concat();
         let log = Log::read(&all, &value.seal());
         fits(&log)?;
@@ -356,13 +356,4 @@ fn broken(what: &str) -> Error {
 fn odd_import(what: &str) -> Error {
     let sentence = format!("these events do not fit: {what}");
     NotNow::new("bad_import", sentence).into()
-}
-
-/// The first fault, and how many more there are.
-fn fault_summary(faults: &[LogFault]) -> String {
-    match faults {
-        [] => String::new(),
-        [only] => only.to_string(),
-        [first, rest @ ..] => format!("{first} (and {} more)", rest.len()),
-    }
 }

@@ -2,7 +2,7 @@
 
 use domain::account::{Account, AccountActivity};
 use domain::ids::AccountName;
-use domain::job::{Job, JobPhase};
+use domain::job::Job;
 use domain::session::SessionState;
 use jiff::SignedDuration;
 
@@ -43,11 +43,6 @@ pub(super) fn gap(account: &Account, watched: &[Versioned<Job>]) -> SignedDurati
 
 /// Whether a session may still change by itself.
 pub(super) fn is_active(found: &Versioned<Job>) -> bool {
-    match &found.value.phase {
-        JobPhase::Watching(watch) => watch.state != SessionState::Completed || watch.pull.is_some(),
-        JobPhase::Queued { .. }
-        | JobPhase::Creating { .. }
-        | JobPhase::Proposed { .. }
-        | JobPhase::Ended(_) => false,
-    }
+    let watch = found.value.watched();
+    watch.is_some_and(|it| it.state != SessionState::Completed || it.pull.is_some())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use domain::account::{Account, PollCounters};
 use domain::ids::PullRef;
-use domain::job::{Job, JobPhase};
+use domain::job::Job;
 use domain::session::SessionView;
 use jiff::{SignedDuration, Timestamp};
 
@@ -71,15 +71,10 @@ impl Poller {
         let is_due = |last: Option<Timestamp>, every: SignedDuration| {
             last.is_some_and(|last| now.duration_since(last).abs() >= every)
         };
-        let created = jobs.iter().filter_map(|job| match &job.value.phase {
-            JobPhase::Watching(watch) if now.duration_since(watch.since) < YOUNG => {
-                Some(job.value.created_at)
-            }
-            JobPhase::Watching(_)
-            | JobPhase::Queued { .. }
-            | JobPhase::Creating { .. }
-            | JobPhase::Proposed { .. }
-            | JobPhase::Ended(_) => None,
+        let created = jobs.iter().filter_map(|job| {
+            let watch = job.value.watched()?;
+            let is_young = now.duration_since(watch.since) < YOUNG;
+            is_young.then_some(job.value.created_at)
         });
         // Ended jobs are not read one by one: at this age they may have duplicates too.
         let oldest = created.fold(now - YOUNG, Timestamp::min);

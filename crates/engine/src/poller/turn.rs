@@ -70,20 +70,12 @@ impl Poller {
         let (gap, last) = (activity::gap(account, jobs), account.counters.last);
         let now = self.backend.now();
         for found in jobs {
-            match &found.value.phase {
-                JobPhase::Watching(watch)
-                    if account.health == Health::Working && watch.is_pushed(now) =>
-                {
-                    let rules = self.rules_in_poll(&found.value, gathered).await?;
-                    if cadence::rests_on_pushes(watch, gap, last, now, &rules.timing) {
-                        resting.insert(watch.session.clone());
-                    }
+            let pushed = found.value.watched().filter(|it| it.is_pushed(now));
+            if let Some(watch) = pushed.filter(|_| account.health == Health::Working) {
+                let rules = self.rules_in_poll(&found.value, gathered).await?;
+                if cadence::rests_on_pushes(watch, gap, last, now, &rules.timing) {
+                    resting.insert(watch.session.clone());
                 }
-                JobPhase::Watching(_)
-                | JobPhase::Queued { .. }
-                | JobPhase::Creating { .. }
-                | JobPhase::Proposed { .. }
-                | JobPhase::Ended(_) => {}
             }
         }
         Ok(resting)

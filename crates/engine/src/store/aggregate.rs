@@ -88,16 +88,24 @@ impl Store {
     }
 }
 
-impl Aggregate for Account {
-    type Id = AccountName;
-    const KIND: &'static str = "account";
+/// What an aggregate has whose id is shown as it is: the type of that, its kind, and its key.
+macro_rules! keyed {
+    ($id:ty, $kind:literal, $key:path) => {
+        type Id = $id;
+        const KIND: &'static str = $kind;
 
-    fn key(id: &AccountName) -> Key {
-        keys::account(id)
-    }
-    fn name(id: &AccountName) -> String {
-        id.to_string()
-    }
+        fn key(id: &$id) -> Key {
+            $key(id)
+        }
+        fn name(id: &$id) -> String {
+            id.to_string()
+        }
+    };
+}
+
+impl Aggregate for Account {
+    keyed!(AccountName, "account", keys::account);
+
     fn list(&self) -> Option<ListKey> {
         keys::listed(keys::ACCOUNTS, self.name.as_str())
     }
@@ -107,15 +115,8 @@ impl Aggregate for Account {
 }
 
 impl Aggregate for Source {
-    type Id = RepoName;
-    const KIND: &'static str = "source";
+    keyed!(RepoName, "source", keys::source);
 
-    fn key(id: &RepoName) -> Key {
-        keys::source(id)
-    }
-    fn name(id: &RepoName) -> String {
-        id.to_string()
-    }
     fn list(&self) -> Option<ListKey> {
         keys::listed(keys::SOURCES, self.repo.key())
     }
@@ -123,15 +124,8 @@ impl Aggregate for Source {
 
 /// Its due depends on what it was decided from, so its step gives it.
 impl Aggregate for Delivery {
-    type Id = DeliveryId;
-    const KIND: &'static str = "delivery";
+    keyed!(DeliveryId, "delivery", keys::delivery);
 
-    fn key(id: &DeliveryId) -> Key {
-        keys::delivery(id)
-    }
-    fn name(id: &DeliveryId) -> String {
-        id.to_string()
-    }
     fn list(&self) -> Option<ListKey> {
         let place = keys::delivery_position(self.created_at, &self.id);
         keys::listed(keys::OPEN_DELIVERIES, place).filter(|_| !self.is_terminal())
@@ -139,15 +133,8 @@ impl Aggregate for Delivery {
 }
 
 impl Aggregate for Agent {
-    type Id = AgentName;
-    const KIND: &'static str = "agent";
+    keyed!(AgentName, "agent", keys::agent);
 
-    fn key(id: &AgentName) -> Key {
-        keys::agent(id)
-    }
-    fn name(id: &AgentName) -> String {
-        id.to_string()
-    }
     fn list(&self) -> Option<ListKey> {
         keys::listed(keys::AGENTS, self.name.as_str())
     }
@@ -157,15 +144,8 @@ impl Aggregate for Agent {
 const TOKEN_KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 impl Aggregate for Token {
-    type Id = TokenName;
-    const KIND: &'static str = "token";
+    keyed!(TokenName, "token", keys::token);
 
-    fn key(id: &TokenName) -> Key {
-        keys::token(id)
-    }
-    fn name(id: &TokenName) -> String {
-        id.to_string()
-    }
     fn list(&self) -> Option<ListKey> {
         keys::listed(keys::TOKENS, self.name.as_str())
     }
@@ -177,30 +157,16 @@ impl Aggregate for Token {
 
 /// Its due depends on what the dispatcher just read, so [`crate::backend::UnitOfWork::save_due`] saves it.
 impl Aggregate for RedeliveryState {
-    type Id = WebhookLog;
-    const KIND: &'static str = "log of webhook deliveries";
+    keyed!(WebhookLog, "log of webhook deliveries", keys::hook_log);
 
-    fn key(id: &WebhookLog) -> Key {
-        keys::hook_log(id)
-    }
-    fn name(id: &WebhookLog) -> String {
-        id.to_string()
-    }
     fn list(&self) -> Option<ListKey> {
         keys::listed(keys::HOOK_LOGS, self.log.to_string())
     }
 }
 
 impl Aggregate for RepositoryAccess {
-    type Id = RepoName;
-    const KIND: &'static str = "repository";
+    keyed!(RepoName, "repository", keys::repository_access);
 
-    fn key(id: &RepoName) -> Key {
-        keys::repository_access(id)
-    }
-    fn name(id: &RepoName) -> String {
-        id.to_string()
-    }
     fn list(&self) -> Option<ListKey> {
         keys::listed(keys::REPOSITORY_ACCESS, self.repo.key())
     }
@@ -214,15 +180,7 @@ impl Initial for RepositoryAccess {
 
 /// Its due depends on the jobs that wait, so the dispatcher gives its place.
 impl Aggregate for Slots {
-    type Id = AccountName;
-    const KIND: &'static str = "slots of account";
-
-    fn key(id: &AccountName) -> Key {
-        keys::slots(id)
-    }
-    fn name(id: &AccountName) -> String {
-        id.to_string()
-    }
+    keyed!(AccountName, "slots of account", keys::slots);
 }
 
 impl Initial for Slots {
@@ -247,15 +205,7 @@ impl Aggregate for AppSetup {
 macro_rules! plain {
     ($($type:ty, $id:ty, $kind:literal, $key:path;)+) => {$(
         impl Aggregate for $type {
-            type Id = $id;
-            const KIND: &'static str = $kind;
-
-            fn key(id: &$id) -> Key {
-                $key(id)
-            }
-            fn name(id: &$id) -> String {
-                id.to_string()
-            }
+            keyed!($id, $kind, $key);
         }
 
         impl Initial for $type {

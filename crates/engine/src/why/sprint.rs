@@ -4,7 +4,7 @@ mod member;
 
 use domain::advice::{Advice, Next};
 use domain::ids::{JobId, PersonaName, RepoName, SprintNumber};
-use domain::job::{self, JobPhase, WaitReason};
+use domain::job::{self, WaitReason};
 use domain::merge::Reason;
 use domain::pull::{PullPhase, REOPEN_WAIT};
 use domain::reasoned::Reasoned;
@@ -181,14 +181,8 @@ impl Backend {
         let hindrance = tracked.and_then(|it| job::hindrance(&job.value, &it.pull));
         let hindrance = hindrance.map(Reason::sentence);
         let delay = || tracked.and_then(|it| pull::delay(it, self.now()));
-        let rested = match &job.value.phase {
-            JobPhase::Watching(watch) if watch.pull.is_none() => watch.announced.completed_at,
-            JobPhase::Watching(_)
-            | JobPhase::Queued { .. }
-            | JobPhase::Creating { .. }
-            | JobPhase::Proposed { .. }
-            | JobPhase::Ended(_) => None,
-        };
+        let unopened = job.value.watched().filter(|watch| watch.pull.is_none());
+        let rested = unopened.and_then(|watch| watch.announced.completed_at);
         Ok(OfJob::Waits {
             waits,
             hindrance: hindrance.or_else(delay),

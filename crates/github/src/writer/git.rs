@@ -6,11 +6,10 @@ use async_trait::async_trait;
 use domain::failure::{Failure, FailureClass};
 use domain::ids::{BranchName, CommitSha, PullRef, RepoName};
 use engine::ports::{GitWrite, NewCommit, NewIssue, NewPull, NewStatus, StatusState, TREE_TRAILER};
-use http::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::Writer;
-use crate::client::{Answer, Call, branch_path, failure, segment};
+use super::{Endpoint, Writer};
+use crate::client::{branch_path, failure, segment};
 use crate::reader::branch::{self, commit_sha};
 use crate::reader::hidden;
 use crate::text::cut;
@@ -18,30 +17,6 @@ use crate::wire::git as wire;
 
 /// GitHub accepts no longer description of a status.
 const DESCRIPTION_CHARS_MAX: usize = 140;
-
-/// A path below a repository, and what is done with it.
-struct Endpoint<'a> {
-    method: Method,
-    repo: &'a RepoName,
-    path: &'a str,
-}
-
-impl<'a> Endpoint<'a> {
-    fn post(repo: &'a RepoName, path: &'a str) -> Self {
-        let method = Method::POST;
-        Self { method, repo, path }
-    }
-
-    fn patch(repo: &'a RepoName, path: &'a str) -> Self {
-        let method = Method::PATCH;
-        Self { method, repo, path }
-    }
-
-    fn delete(repo: &'a RepoName, path: &'a str) -> Self {
-        let method = Method::DELETE;
-        Self { method, repo, path }
-    }
-}
 
 #[async_trait]
 impl GitWrite for Writer {
@@ -119,10 +94,7 @@ impl GitWrite for Writer {
     async fn unlabel(&self, pull: &PullRef, label: &str) -> Result<(), Failure> {
         let doing = format!("taking the label `{label}` off {pull}");
         let path = format!("issues/{}/labels/{}", pull.number, segment(label));
-        let call = Call {
-            body: None,
-            ..self.below(Endpoint::delete(&pull.repo, &path), Value::Null, &doing)
-        };
+        let call = self.below(Endpoint::delete(&pull.repo, &path), None, &doing);
         match self.send(call).await {
             Err(refusal) if refusal.class == FailureClass::NotFound => Ok(()),
             taken => taken.map(drop),
@@ -160,9 +132,7 @@ impl GitWrite for Writer {
         let description = cut(status.description.clone(), DESCRIPTION_CHARS_MAX);
         let body = json!({ "state": state, "context": status.context, "description": description });
         let path = format!("statuses/{commit}");
-        self.send_below(Endpoint::post(repo, &path), body, &doing)
-            .await
-            .map(drop)
+        self.act(Endpoint::post(repo, &path), body, &doing).await
     }
 
     async fn open_issue(&self, repo: &RepoName, issue: &NewIssue) -> Result<u64, Failure> {
@@ -196,40 +166,6 @@ impl GitWrite for Writer {
         self.follow_up(Endpoint::patch(repo, &path), body, &doing)
             .await
             .map(drop)
-    }
-}
-
-impl Writer {
-    /// Sends a write.
-    async fn send_below(
-        &self,
-        to: Endpoint<'_>,
-        body: Value,
-        doing: &str,
-    ) -> Result<Answer, Failure> {
-        self.send(self.below(to, body, doing)).await
-    }
-
-    /// The same where it goes on with what an earlier write began.
-    async fn follow_up(
-        &self,
-        to: Endpoint<'_>,
-        body: Value,
-        doing: &str,
-    ) -> Result<Answer, Failure> {
-        let call = self.below(to, body, doing);
-        self.client().follow_up(call).await
-    }
-
-    fn below<'a>(&self, to: Endpoint<'a>, body: Value, doing: &'a str) -> Call<'a> {
-        let Endpoint { method, repo, path } = to;
-        Call {
-            method,
-            url: self.client().base().rest(&format!("/repos/{repo}/{path}")),
-            repo,
-            body: Some(body),
-            doing,
-        }
     }
 }
 

@@ -295,10 +295,6 @@ pub(super) fn order(action: &PullAction) -> EffectOrder {
 
 /// Has a pull request read at once.
 fn read_back(unit: &mut UnitOfWork, reference: &PullRef) {
-    let look = Work::Pull {
-        pull: reference.clone(),
-        job: None,
-        received_at: None,
-    };
+    let look = Work::of_pull(reference.clone());
     unit.enqueue(&keys::pull_pk(reference), look);
 }

@@ -39,12 +39,7 @@ impl Dispatcher {
             requirement: Some(path.to_owned()),
             ..at_work(job)
         };
-        Ok(StepPlan::Run {
-            members: vec![member],
-            trees: Some(shas),
-            range: String::new(),
-            wait_minutes: None,
-        })
+        Ok(StepPlan::run(vec![member], shas))
     }
 
     /// Creates the job that removes a requirement. First the requirement takes no other order, if Gaffer follows it.

@@ -59,12 +59,7 @@ impl Dispatcher {
             return Ok(StepPlan::Fail(format!("nothing is published: {odd}")));
         }
         let job = JobId::of_pipeline(&pipeline.id, "proposals", self.backend.now());
-        Ok(StepPlan::Run {
-            members: vec![at_work(job)],
-            trees: Some(shas),
-            range: String::new(),
-            wait_minutes: None,
-        })
+        Ok(StepPlan::run(vec![at_work(job)], shas))
     }
 
     /// Makes the labels of requirements, as the worker branch names them.
@@ -83,12 +78,7 @@ impl Dispatcher {
             return Ok(StepPlan::Fail(format!("`{file}` names no label")));
         }
         let job = JobId::of_pipeline(&pipeline.id, "labels", self.backend.now());
-        Ok(StepPlan::Run {
-            members: vec![at_work(job)],
-            trees: Some(shas),
-            range: String::new(),
-            wait_minutes: None,
-        })
+        Ok(StepPlan::run(vec![at_work(job)], shas))
     }
 
     /// The issues of a worker branch's proposals that are not there yet: an earlier run may have opened some and kept their files.

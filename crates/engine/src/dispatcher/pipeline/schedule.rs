@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::event::Event;
-use domain::failure::{Failure, FailureClass};
+use domain::failure::Failure;
 use domain::ids::{BranchName, CommitSha, RepoName};
 use domain::merge::Hold;
 use domain::pipeline::EntryPoint;
@@ -164,7 +164,7 @@ impl Dispatcher {
         };
         // First, since it records a credential that GitHub does not take: runs have no other reading that tells it.
         match self.repository_must_be_meant(source).await {
-            Err(Error::Outside(failure)) if is_of_repository(failure.class) => {
+            Err(Error::Outside(failure)) if failure.class.is_hidden() => {
                 // What is wrong with a repository itself has an event of its own.
                 return Ok(refused(&failure, true));
             }
@@ -203,21 +203,6 @@ impl Dispatcher {
         }
         let tip = self.readers.git.tip(repo, worker).await?;
         self.system_tree(repo, tip.as_ref().unwrap_or(code)).await
-    }
-}
-
-/// Whether such a failure tells that a repository is out of reach, or another one than is meant.
-fn is_of_repository(class: FailureClass) -> bool {
-    match class {
-        FailureClass::Forbidden | FailureClass::NotFound => true,
-        FailureClass::Unauthorized
-        | FailureClass::Precondition
-        | FailureClass::Conflict
-        | FailureClass::Invalid
-        | FailureClass::Throttled
-        | FailureClass::Unavailable
-        | FailureClass::Network
-        | FailureClass::Garbled => false,
     }
 }
 

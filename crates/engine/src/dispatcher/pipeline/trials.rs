@@ -109,12 +109,7 @@ impl Dispatcher {
                 vec![at_work(JobId::of_pipeline(&pipeline.id, "clean", now))]
             }
         };
-        Ok(StepPlan::Run {
-            members,
-            trees: Some(shas),
-            range: String::new(),
-            wait_minutes: None,
-        })
+        Ok(StepPlan::run(members, shas))
     }
 
     /// Calls off the jobs of a trial run that go on, however long ago it was. Returns whether there were any.

@@ -5,7 +5,7 @@ use domain::event::FailedCheck;
 use domain::facts::PullFacts;
 use domain::governor::DAY;
 use domain::ids::{CommitSha, PersonaName, SessionId};
-use domain::job::{self, Job, JobPhase};
+use domain::job::{self, Job};
 use domain::merge::{Owner, SessionStatus, SprintGate};
 use domain::policy::Source;
 use domain::pull::{self, PullContext};
@@ -160,16 +160,8 @@ fn failed_check(log: CheckLog) -> FailedCheck {
 
 /// The page of a session while it is watched.
 fn page_of(job: &Job, session: Option<&SessionId>) -> Option<WebPage> {
-    match &job.phase {
-        JobPhase::Watching(watch) if Some(&watch.session) == session => {
-            watch.url.as_deref().and_then(WebPage::from_service)
-        }
-        JobPhase::Queued { .. }
-        | JobPhase::Creating { .. }
-        | JobPhase::Watching(_)
-        | JobPhase::Proposed { .. }
-        | JobPhase::Ended(_) => None,
-    }
+    let watch = job.watched().filter(|it| Some(&it.session) == session)?;
+    watch.url.as_deref().and_then(WebPage::from_service)
 }
 
 fn is_unsettled_merge(found: &Versioned<Effect>) -> bool {

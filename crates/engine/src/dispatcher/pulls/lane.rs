@@ -144,11 +144,7 @@ fn leave(unit: &mut UnitOfWork, key: Key, pull: &Pull, found: &StoredLane, now: 
         } else {
             SignedDuration::ZERO
         };
-        let look = Work::Pull {
-            pull: next.holder.clone(),
-            job: None,
-            received_at: None,
-        };
+        let look = Work::of_pull(next.holder.clone());
         unit.enqueue_hint_later(look, delay);
     }
     put(unit, key, &next, found);

@@ -298,11 +298,7 @@ impl Dispatcher {
         // What is left out was ready when it was last read, and is not any more.
         let is_skipped = |it: &&(u64, WeaveVerdict)| matches!(it.1, WeaveVerdict::Skipped { .. });
         for (number, _) in report.verdicts.iter().filter(is_skipped) {
-            unit.enqueue_hint(Work::Pull {
-                pull: pull_of(sprint, *number),
-                job: None,
-                received_at: None,
-            });
+            unit.enqueue_hint(Work::of_pull(pull_of(sprint, *number)));
         }
     }
 

@@ -74,6 +74,14 @@ impl Ask {
         !matches!(self.method.as_str(), "GET" | "HEAD")
     }
 
+    /// Which access it takes.
+    pub(super) fn access(&self) -> Access {
+        match self.is_write() {
+            true => Access::Write,
+            false => Access::Read,
+        }
+    }
+
     /// Whether this would change what people see: minting a token and a GraphQL query change nothing.
     pub(super) fn is_mutation(&self) -> bool {
         match self.path.as_str() {

@@ -5,19 +5,14 @@ use serde_json::{Value, json};
 use super::ask::{Ask, number};
 use super::paging;
 use super::reply::{Outcome, Reply};
-use crate::github::access::{Access, INSTALLATION_ID, Resource};
+use crate::github::access::{INSTALLATION_ID, Resource};
 use crate::github::admin::HookSetup;
 use crate::github::pen::time;
 use crate::github::world::{GitHubRefusal, GitHubWorld};
 use crate::webhook::{Delivery, HOOK_ID, WebhookTarget, headers_of};
 
 pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
-    let access = if ask.is_write() {
-        Access::Write
-    } else {
-        Access::Read
-    };
-    ask.need(Resource::Administration, access)?;
+    ask.need(Resource::Administration, ask.access())?;
     match (ask.method.as_str(), rest) {
         ("GET", []) => {
             let hooks = world

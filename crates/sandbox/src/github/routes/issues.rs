@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::ask::{Ask, number};
 use super::paging;
 use super::reply::{Outcome, Reply};
-use crate::github::access::{Access, Resource};
+use crate::github::access::Resource;
 use crate::github::issues::TextEdit;
 use crate::github::records::{Comment, Gone, Issue};
 use crate::github::setup::NewIssue;
@@ -36,11 +36,7 @@ pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&st
 
 /// What is a pull request may be reached with either permission, everything else as an issue only.
 fn allowed(world: &GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Result<(), GitHubRefusal> {
-    let access = if ask.is_write() {
-        Access::Write
-    } else {
-        Access::Read
-    };
+    let access = ask.access();
     let found = world.repo(repo)?;
     let number = match rest {
         ["comments", id] => {

@@ -6,18 +6,14 @@ use serde_json::{Value, json};
 
 use super::ask::Ask;
 use super::reply::{Outcome, Reply};
-use crate::github::access::{Access, Resource};
+use crate::github::access::Resource;
 use crate::github::world::{GitHubRefusal, GitHubWorld, node_id};
 
 /// The colour of a label that was made without one.
 const COLOUR: &str = "ededed";
 
 pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {
-    let access = if ask.is_write() {
-        Access::Write
-    } else {
-        Access::Read
-    };
+    let access = ask.access();
     // Pull requests have labels, too.
     ask.need(Resource::Issues, access).or_else(|refusal| {
         ask.need(Resource::PullRequests, access)

@@ -11,7 +11,7 @@ use domain::ids::JobId;
 use engine::dispatcher::{AT_ONCE_PER_AGENT, Deliveries, Dispatcher};
 use engine::jobs::Order;
 use engine::ports::{AgentsWrite, Delivered, Envelope};
-use tests::world::{AGENT, MINUTE, REPO, SECOND, World, asking, hour, scenario};
+use tests::world::{AGENT, MINUTE, REPO, SECOND, World, asking, hour, on_green, scenario};
 use tokio::sync::Semaphore;
 use tokio::sync::oneshot;
 

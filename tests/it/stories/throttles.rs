@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use sandbox::story::Step;
 use sandbox::{Fault, FaultKind, Service};
-use tests::world::{MINUTE, SECOND, World, hour, on_green, progress, scenario, story};
+use tests::world::{MINUTE, SECOND, World, hour, progress, scenario, story};
 
 fn status(code: u16, retry_after_secs: Option<u64>) -> Fault {
     Fault::new(

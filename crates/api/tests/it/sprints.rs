@@ -17,7 +17,7 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::metrics::add_account;
-use crate::world::{SHA, World};
+use crate::world::{Answer, SHA, World};
 
 const SPRINTS: &str = "/api/sprints/acme/shop";
 

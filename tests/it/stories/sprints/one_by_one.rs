@@ -7,7 +7,7 @@ use sandbox::{FaultKind, Lags};
 use tests::world::MINUTE;
 
 use super::super::pipeline::push;
-use super::broken::{PERSONAS, answers, status};
+use super::broken::{PERSONAS, answers};
 use super::deaths::dies_after_next;
 use super::mail::inbox;
 use super::odd::push_weave;
@@ -233,10 +233,13 @@ async fn a_read_that_fails_once_keeps_no_next_sprint_from_starting_unless_it_nev
     let never = "new from weaver: Sprint 51 did not start";
     let (unread, taken) = ("its personas cannot be read", "jules-sprint-51-integration");
     for (fault, told) in [
-        (once(status(502)), None),
-        (once(status(404)), None),
+        (once(FaultKind::status(502)), None),
+        (once(FaultKind::status(404)), None),
         (once(FaultKind::HtmlInstead), None),
-        (Some(answers(PERSONAS, status(404))), Some(unread)),
+        (
+            Some(answers(PERSONAS, FaultKind::status(404))),
+            Some(unread),
+        ),
         (None, Some(taken)),
     ] {
         let source = set(|source| source.sprints.next = NextSprint::AtOnce);

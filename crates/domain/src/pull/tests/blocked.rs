@@ -78,6 +78,17 @@ fn what_a_delivery_collected_is_left_to_people_and_read_as_seldom() {
 }
 
 #[test]
+fn checks_that_run_are_waited_for_before_a_draft_is_left_to_its_author() {
+    let mut world = World::green();
+    world.facts.draft = true;
+    world.checks(&[CheckOutcome::Pending]);
+    assert!(world.read(0).is_empty());
+    let waits = waits_for(&world.pull, false, None);
+    let checks = (WaitParty::GitHub, WaitReason::Checks);
+    assert_eq!((waits.who, waits.what), checks);
+}
+
+#[test]
 fn what_a_sprint_left_to_people_asks_for_no_approval() {
     let mut world = World::green();
     world.facts.files = Fact::Known(vec![".github/workflows/ci.yml".to_owned()]);

@@ -6,8 +6,8 @@ use sandbox::story::Step;
 use sandbox::{Lags, Scenario, Service};
 use serde_json::json;
 use tests::world::{
-    MINUTE, SECOND, World, asks, from_work, hour, on_green, open_pull, progress, scenario, source,
-    story, work,
+    MINUTE, SECOND, World, asking, asks, from_work, hour, on_green, open_pull, progress, scenario,
+    source, story, work,
 };
 
 fn people_merge() -> domain::policy::Source {
@@ -60,6 +60,27 @@ async fn a_list_that_lags_is_filled_up_with_single_reads() {
     let jobs = world.submit_many(3).await;
     world.until_merged(MINUTE * 15, &jobs).await;
     assert_eq!(world.sandbox.counters().creates, 3);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn words_that_come_very_late_join_the_open_question() {
+    let mut played = scenario(vec![asking("ask me", "Which database?")]);
+    played.lags.activities = MINUTE * 2;
+    let world = World::on_green(played).await;
+    let job = world.submit("ask me").await;
+    world.until_wakes(MINUTE * 3, 1).await;
+    world.pass(MINUTE * 10).await;
+    assert_eq!(world.events(&job).await, ["question/question"]);
+    let wakes = world.wakes();
+    assert_eq!(wakes.len(), 1);
+    assert!(wakes[0]["message"].is_null(), "{wakes:#?}");
+    let why = world.backend.why(&job).await.expect("a why");
+    let is_shown = |sentence: &str| sentence.contains("Which database?");
+    let shown = why.because.iter().find(|it| is_shown(&it.sentence));
+    assert_eq!(shown.expect("its words").code, "question_open");
+    world.answer(&job, "PostgreSQL", "answer").await;
+    world.until_is(MINUTE * 15, &job, "merged").await;
     world.finish().await;
 }
 

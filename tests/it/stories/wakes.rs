@@ -335,3 +335,18 @@ async fn the_events_of_a_job_are_numbered_in_their_order() {
     }
     world.finish().await;
 }
+
+#[tokio::test]
+async fn a_wait_that_the_receiver_asks_for_is_kept() {
+    let busy = AgentSetup {
+        retry_after_secs: Some(1_000),
+        ..receiver(&[503, 204])
+    };
+    let world = playing(Vec::new(), busy).await;
+    completed(&world).await;
+    world.pass(hour(2)).await;
+    assert_eq!(received(&world).len(), 2);
+    let gaps = gaps(&world);
+    assert!((1_000..1_130).contains(&gaps[0]), "{gaps:?}");
+    world.finish().await;
+}

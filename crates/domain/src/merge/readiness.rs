@@ -194,4 +194,27 @@ mod tests {
             facts.mergeable = Fact::Unknown { why: why() };
         }));
     }
+
+    #[test]
+    fn a_branch_that_others_are_woven_into_needs_no_checks_of_its_own() {
+        let not_started = |cause| Reason::CiNeverStarted { cause };
+        let none = not_started(MissingChecksCause::NoWorkflow);
+        let awaited = not_started(MissingChecksCause::ApprovalPending);
+        let few = Reason::TooFewChecks { have: 0, need: 1 };
+        let stacked = Reason::Stacked { position: 2 };
+        let changes = Reason::ChangesRequested;
+        for (reasons, on_woven, hindering) in [
+            (vec![&none, &few], true, vec![]),
+            (vec![&none, &few], false, vec![&none, &few]),
+            (vec![&few], true, vec![&few]),
+            (vec![&awaited], true, vec![&awaited]),
+            (vec![&none, &changes], true, vec![&changes]),
+            (vec![&stacked], true, vec![]),
+            (vec![&stacked], false, vec![&stacked]),
+        ] {
+            let reasons: Vec<Reason> = reasons.into_iter().cloned().collect();
+            let found = hindering_weave(&reasons, on_woven);
+            assert_eq!(found, hindering, "{reasons:?} {on_woven}");
+        }
+    }
 }

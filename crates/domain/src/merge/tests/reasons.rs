@@ -230,6 +230,7 @@ fn what_lasts_is_told_to_everybody_under_the_code_of_its_reason() {
         for it in lasting(std::slice::from_ref(&reason)) {
             assert_eq!(it.code(), reason.code());
             assert_eq!(serde_json::to_value(it).unwrap(), reason.code());
+            assert!(it.sentence().ends_with('.'), "{it:?}");
             told.push(it);
         }
     }
@@ -324,6 +325,12 @@ fn a_sentence_names_the_setting_that_counts_for_the_job() {
     assert!(!said.contains("session"), "{said}");
     let said = Reason::NeedsApproval.sentence_for(Some(&weave));
     assert!(said.contains("merge = integration"), "{said}");
+    for (reason, part) in [
+        (Reason::Conflict, Some(&weave)),
+        (Reason::SessionWorking, None),
+    ] {
+        assert_eq!(reason.sentence_for(part), reason.sentence());
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Reasons that neither time nor the session removes, and pull requests that are closed and reopened.
 
 use super::*;
+use crate::delivery::Phase;
 use crate::effect::PullAction;
 use crate::facts::{Demands, PullState, RequiredCheck, Review, ReviewVerdict as Said};
 use crate::job::{WaitParty, WaitReason};
@@ -78,14 +79,71 @@ fn what_a_delivery_collected_is_left_to_people_and_read_as_seldom() {
 }
 
 #[test]
-fn checks_that_run_are_waited_for_before_a_draft_is_left_to_its_author() {
+fn what_moves_by_itself_is_waited_for_before_people_and_an_approval_comes_last() {
+    let plan = Gate::NotInVerify { phase: Phase::Plan };
+    let cases: [(Change, WaitParty, WaitReason); 4] = [
+        (
+            |world| {
+                world.facts.draft = true;
+                world.checks(&[CheckOutcome::Pending]);
+            },
+            WaitParty::GitHub,
+            WaitReason::Checks,
+        ),
+        (
+            |world| world.outside.gate = Some(Gate::OtherHead),
+            WaitParty::Jules,
+            WaitReason::Work,
+        ),
+        (
+            |world| world.outside.merges_today = world.policy.merges_per_day,
+            WaitParty::Gaffer,
+            WaitReason::MergeCap,
+        ),
+        (
+            |world| {
+                world.outside.session = SessionStatus::Resting;
+                world.policy.merge = MergePolicy::Human;
+                let verdict = Said::ChangesRequested;
+                world.facts.reviews = Fact::Known(vec![Review {
+                    reviewer: 3,
+                    person: None,
+                    commit: None,
+                    verdict,
+                }]);
+            },
+            WaitParty::Person,
+            WaitReason::Review,
+        ),
+    ];
+    for (change, who, what) in cases {
+        let mut world = World::green();
+        world.outside.session = SessionStatus::Working;
+        change(&mut world);
+        world.read(0);
+        let waits = waits_for(&world.pull, false, None);
+        let verdict = world.verdict();
+        assert_eq!((waits.who, waits.what), (who, what), "{verdict:?}");
+    }
     let mut world = World::green();
+    world.outside.gate = Some(plan);
     world.facts.draft = true;
-    world.checks(&[CheckOutcome::Pending]);
-    assert!(world.read(0).is_empty());
-    let waits = waits_for(&world.pull, false, None);
-    let checks = (WaitParty::GitHub, WaitReason::Checks);
-    assert_eq!((waits.who, waits.what), checks);
+    world.read(0);
+    assert_eq!(world.verdict(), ["delivery_not_in_verify", "draft"]);
+}
+
+#[test]
+fn a_conflict_of_what_is_woven_is_left_to_its_sprint() {
+    let sprint = "50".parse().unwrap();
+    for (gate, is_sent) in [
+        (SprintGate::Woven { sprint }, false),
+        (SprintGate::Mail, true),
+    ] {
+        let mut world = World::green();
+        world.outside.sprint_gate = Some(gate);
+        world.facts.mergeable = Fact::Known(false);
+        assert_eq!(!world.read(0).is_empty(), is_sent, "{gate:?}");
+    }
 }
 
 #[test]

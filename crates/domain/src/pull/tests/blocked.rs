@@ -84,6 +84,7 @@ fn what_moves_by_itself_is_waited_for_before_people_and_an_approval_comes_last()
     let cases: [(Change, WaitParty, WaitReason); 4] = [
         (
             |world| {
+                world.outside.session = SessionStatus::Resting;
                 world.facts.draft = true;
                 world.checks(&[CheckOutcome::Pending]);
             },

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{KEY, World};
+use crate::world::{Fields, KEY, Told, World};
 
 #[test]
 fn a_key_from_standard_input_is_stored_for_its_owner_alone_and_shown_nowhere() {
@@ -13,10 +13,8 @@ fn a_key_from_standard_input_is_stored_for_its_owner_alone_and_shown_nowhere() {
     assert!(!ran.says(KEY));
     assert_eq!(world.secret("jules/default"), (KEY.to_owned(), 0o600));
     let listed = world.run(&["account", "list"]).ok();
-    assert!(
-        listed.says("default") && listed.says("stored") && !listed.says(KEY),
-        "{listed:?}"
-    );
+    listed.tells(&["default", "stored"]);
+    listed.lacks(&[KEY]);
     let _up = world.worked_over();
     assert!(!world.run(&["status", "--json"]).ok().says(KEY));
     assert!(!world.stored(KEY));
@@ -63,13 +61,8 @@ fn a_key_is_replaced_only_when_that_is_said() {
     let again = world
         .feed(&["account", "add", "default", "--json"], "other")
         .failure();
-    assert_eq!((again.exit, again.code.as_str()), (1, "exists"));
-    assert!(
-        again
-            .next
-            .contains("gaffer account add default --replace-key"),
-        "{again:?}"
-    );
+    again.is(1, "exists");
+    again.tells("", "gaffer account add default --replace-key");
     assert_eq!(world.secret("jules/default").0, KEY);
     world
         .feed(
@@ -86,17 +79,14 @@ fn a_key_is_replaced_only_when_that_is_said() {
         .ok();
     assert_eq!(world.secret("jules/default"), ("other".to_owned(), 0o600));
     let account = &world.json(&["account", "list"])["accounts"][0];
-    assert_eq!(
-        (&account["concurrent"], &account["per_day"]),
-        (&json!(3), &json!(9))
-    );
+    account.holds(&json!({ "concurrent": 3, "per_day": 9 }));
     let unknown = world
         .feed(
             &["account", "add", "work", "--replace-key", "--json"],
             "other",
         )
         .failure();
-    assert_eq!((unknown.exit, unknown.code.as_str()), (1, "no_such"));
+    unknown.is(1, "no_such");
 }
 
 #[test]
@@ -142,11 +132,8 @@ fn an_agent_has_to_be_there() {
             KEY,
         )
         .failure();
-    assert_eq!((told.exit, told.code.as_str()), (1, "no_such"));
-    assert!(
-        told.error.contains("agent `bot`") && told.next.contains("gaffer agent add bot"),
-        "{told:?}"
-    );
+    told.is(1, "no_such");
+    told.tells("agent `bot`", "gaffer agent add bot");
 }
 
 #[test]
@@ -182,7 +169,6 @@ fn limits_are_changed_without_the_key() {
             "no_such",
         ),
     ] {
-        let told = world.refused(bad);
-        assert_eq!((told.exit, told.code.as_str()), (exit, code), "{told:?}");
+        world.refused(bad).is(exit, code);
     }
 }

@@ -9,7 +9,7 @@ use engine::store::Store;
 use local::Database;
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{Fields, Told, World};
 
 const URL: &str = "https://bot.example.com/wake";
 
@@ -54,17 +54,15 @@ fn a_secret_is_shown_once_and_stored_for_its_owner_alone() {
             "http://127.0.0.1:9000/wake",
         ])
         .ok();
-    for said in [
+    people.tells(&[
         "whsec_",
         "webhook-id",
         "webhook-timestamp",
         "webhook-signature",
         "--allow-host 127.0.0.1:9000",
-    ] {
-        assert!(people.says(said), "{said}: {people:?}");
-    }
+    ]);
     let again = world.refused(&["agent", "add", "bot", "--url", URL]);
-    assert_eq!((again.exit, again.code.as_str()), (1, "exists"));
+    again.is(1, "exists");
     assert_eq!(world.secret("agents/bot").0, secret);
 }
 
@@ -80,7 +78,7 @@ fn a_rotation_signs_with_both_until_it_is_finished() {
     assert_ne!(new, old);
     assert_eq!(world.secret("agents/bot"), (format!("{new},{old}"), 0o600));
     let twice = world.refused(&["agent", "rotate", "bot"]);
-    assert_eq!((twice.exit, twice.code.as_str()), (1, "rotation_under_way"));
+    twice.is(1, "rotation_under_way");
     let finished = world
         .run(&["agent", "rotate", "bot", "--finish", "--json"])
         .ok();
@@ -126,11 +124,8 @@ fn an_agent_is_removed_when_nothing_names_it() {
         .run(&["source", "add", "acme/shop", "--agent", "bot"])
         .ok();
     let told = world.refused(&["agent", "remove", "bot"]);
-    assert_eq!((told.exit, told.code.as_str()), (1, "in_use"));
-    assert!(
-        told.next.contains("gaffer source set acme/shop"),
-        "{told:?}"
-    );
+    told.is(1, "in_use");
+    told.tells("", "gaffer source set acme/shop");
     world
         .run(&["source", "set", "acme/shop", "--no-agent"])
         .ok();
@@ -147,8 +142,8 @@ fn an_agent_is_removed_when_nothing_names_it() {
 async fn a_test_that_nothing_delivers_is_taken_back() {
     let (world, _) = with_agent();
     let told = world.refused(&["agent", "test", "bot", "--within", "1s"]);
-    assert_eq!((told.exit, told.code.as_str()), (1, "not_running"));
-    assert!(told.next.contains("gaffer up"), "{told:?}");
+    told.is(1, "not_running");
+    told.tells("", "gaffer up");
     let wakes = store(&world).wakes(&bot()).await.unwrap();
     assert!(
         matches!(wakes[0].value.state, WakeState::Dead { .. }),
@@ -213,10 +208,7 @@ fn wakes_are_listed_shown_and_sent_once_more() {
     world.refused(&["agent", "test", "bot", "--within", "1s"]);
     let dead = world.json(&["wake", "list", "--state", "given-up", "--since", "1h"]);
     let wake = &dead["wakes"][0];
-    assert_eq!(
-        (&wake["event"], &wake["agent"], &wake["way"], &wake["next"]),
-        (&json!("test"), &json!("bot"), &json!("http"), &Value::Null)
-    );
+    wake.holds(&json!({ "event": "test", "agent": "bot", "way": "http", "next": null }));
     let id = wake["event_id"].as_str().unwrap();
     let shown = world.json(&["wake", "show", id]);
     assert_eq!(shown["wakes"][0]["message"]["event_id"], id);

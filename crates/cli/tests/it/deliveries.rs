@@ -7,7 +7,7 @@ use engine::settings::Switches;
 use serde_json::{Value, json};
 
 use crate::jobs::{backend, save, world};
-use crate::world::World;
+use crate::world::{Fields, Told, World};
 
 const REPO: &str = "acme/shop";
 
@@ -52,10 +52,8 @@ fn an_export_has_sources_jobs_and_deliveries() {
         .iter()
         .find(|line| line["line"] == "delivery")
         .unwrap();
-    assert_eq!(delivery["id"], id.as_str());
-    assert_eq!(delivery["phase"], "plan");
-    assert_eq!(delivery["delivery"]["runs"], json!([]));
-    assert_eq!(delivery["delivery"]["issue"], "acme/shop#12");
+    delivery.holds(&json!({ "id": id.as_str(), "phase": "plan" }));
+    delivery["delivery"].holds(&json!({ "runs": [], "issue": "acme/shop#12" }));
     for beside in ["events", "transcripts"] {
         assert_eq!(delivery[beside], json!([]), "{beside}");
     }
@@ -191,21 +189,16 @@ fn what_a_pause_holds_up_is_shown_and_listed_with_its_end() {
     let shown = world.run(&["delivery", "show", &id]).ok().stdout;
     let end = "everything is paused, and goes on once it is resumed; `gaffer resume` lets everything go on";
     for said in [&started, &shown] {
-        assert!(said.contains(end), "{said}");
-        assert!(said.contains("Everything is paused."), "{said}");
+        said.tells(&[end, "Everything is paused."]);
     }
     for listed in [&["delivery", "list"][..], &["delivery", "board"]] {
         let said = world.run(listed).ok().stdout;
-        assert!(said.contains("person, paused"), "{said}");
-        assert!(said.contains("`gaffer resume`"), "{said}");
+        said.tells(&["person, paused", "`gaffer resume`"]);
     }
     world.run(&["resume"]).ok();
     world.run(&["source", "pause", REPO]).ok();
     let shown = world.run(&["delivery", "show", &id]).ok().stdout;
-    assert!(
-        shown.contains("`gaffer source resume acme/shop`"),
-        "{shown}"
-    );
+    shown.tells(&["`gaffer source resume acme/shop`"]);
     world.run(&["source", "resume", REPO]).ok();
     let shown = world.run(&["delivery", "show", &id]).ok().stdout;
     assert!(!shown.contains("paused"), "{shown}");
@@ -226,13 +219,13 @@ fn a_delivery_is_started_cancelled_and_tried_again() {
     let cancelled = order("cancel", &[]);
     assert_eq!(place(&cancelled), ("plan", "failed"));
     let told = world.refused(&["delivery", "wait", &id, "--until", "closed"]);
-    assert_eq!((told.exit, told.code.as_str()), (1, "failed"));
-    assert!(told.next.contains("gaffer delivery retry"), "{told:?}");
+    told.is(1, "failed");
+    told.tells("", "gaffer delivery retry");
     let again = order("retry", &["--reason", "keep the old route"]);
     assert_eq!(place(&again), ("plan", "running"));
     assert_eq!(again["delivery"]["feedback"], "keep the old route");
     let told = world.refused(&["delivery", "wait", &id, "--within", "1s"]);
-    assert_eq!((told.exit, told.code.as_str()), (1, "still_waiting"));
+    told.is(1, "still_waiting");
     for name in [id.as_str(), "acme/shop#12"] {
         let told = world.json(&["logs", "--delivery", name]);
         assert_eq!(told["delivery_id"], id.as_str());
@@ -311,8 +304,8 @@ fn what_cannot_be_done_now_exits_with_1_and_bad_usage_with_2() {
         (&["verdict", &id, "pass", "--sha", sha], "not_in_review"),
     ] {
         let told = world.refused(&[&["delivery"][..], command].concat());
-        assert_eq!((told.exit, told.code.as_str()), (1, code), "{told:?}");
-        assert!(told.next.contains("`start`"), "{told:?}");
+        told.is(1, code);
+        told.tells("", "`start`");
     }
     let parts = ["--part", "A piece"].repeat(21);
     let many = [&["delivery", "split", &id][..], &parts].concat();
@@ -322,15 +315,15 @@ fn what_cannot_be_done_now_exits_with_1_and_bad_usage_with_2() {
     assert!(!told.error.contains("`children`"), "{told:?}");
     let again = ["delivery", "create", "x", "--repo", REPO, "--issue", "12"];
     let told = world.refused(&again);
-    assert_eq!((told.exit, told.code.as_str()), (1, "exists"));
-    assert!(told.next.contains(&format!("gaffer delivery show {id}")));
+    told.is(1, "exists");
+    told.tells("", &format!("gaffer delivery show {id}"));
     // No process runs that could read it.
     let told = world.refused(&["delivery", "create", "--repo", REPO, "--issue", "13"]);
-    assert_eq!((told.exit, told.code.as_str()), (1, "not_read_yet"));
+    told.is(1, "not_read_yet");
     let told = world.refused(&["delivery", "transcript", &id]);
-    assert_eq!((told.exit, told.code.as_str()), (1, "no_such_run"));
+    told.is(1, "no_such_run");
     let told = world.refused(&["delivery", "show", "0123456789ab"]);
-    assert_eq!((told.exit, told.code.as_str()), (1, "no_such_delivery"));
+    told.is(1, "no_such_delivery");
     for command in [
         &["create", "--repo", REPO][..],
         &["reject", &id],
@@ -369,20 +362,20 @@ fn who_waits_for_what_cannot_come_is_told_at_once() {
         ),
     ] {
         let told = world.refused(&["delivery", "wait", issue, "--within", "5m"]);
-        assert_eq!((told.exit, told.code.as_str()), (1, code), "{told:?}");
-        assert!(told.next.contains(next), "{told:?}");
+        told.is(1, code);
+        told.tells("", next);
     }
     let told = world.refused(&["source", "sync", REPO]);
-    assert_eq!((told.exit, told.code.as_str()), (1, "no_intake_label"));
+    told.is(1, "no_intake_label");
     world
         .run(&["source", "set", REPO, "--label", "gaffer"])
         .ok();
     // No process runs that could read them.
     let told = world.refused(&["source", "sync", REPO]);
-    assert_eq!((told.exit, told.code.as_str()), (1, "not_read_yet"));
+    told.is(1, "not_read_yet");
     let told = world.refused(&["delivery", "wait", "acme/shop#13", "--within", "1s"]);
-    assert_eq!((told.exit, told.code.as_str()), (1, "not_read_yet"));
-    assert!(told.next.contains("--issue 13"), "{told:?}");
+    told.is(1, "not_read_yet");
+    told.tells("", "--issue 13");
 }
 
 #[test]
@@ -402,11 +395,9 @@ fn a_delivery_is_edited_and_what_there_is_not_is_neither_collected_nor_analysed(
     let refers = format!("trigger:jira:SHOP-8 {page}");
     let more = ["--priority", "9", "--ref", &refers];
     let edited = world.json(&[&edit[..], &more].concat())["delivery"].clone();
-    assert_eq!(
-        (&edited["summary"], &edited["priority"]),
-        (&json!("Add a box"), &json!(9))
-    );
-    assert_eq!(edited["acceptance_criteria"], json!(["it is there"]));
+    edited.holds(&json!({
+        "summary": "Add a box", "priority": 9, "acceptance_criteria": ["it is there"],
+    }));
     // The first one is its issue.
     let labels = [1_usize, 2].map(|at| edited["refs"][at]["label"].clone());
     assert_eq!(labels, [json!("SHOP-7"), json!("SHOP-8")]);
@@ -414,12 +405,12 @@ fn a_delivery_is_edited_and_what_there_is_not_is_neither_collected_nor_analysed(
     assert_eq!(world.refused(&["delivery", "edit", &id]).exit, 2);
     // No process runs that could read the session.
     let told = world.refused(&["delivery", "collect", &id, "31415926535897932384"]);
-    assert_eq!((told.exit, told.code.as_str()), (1, "not_read_yet"));
+    told.is(1, "not_read_yet");
     let text = ["delivery", "analysis", &id, "--text", "too much at once"];
     let told = world.refused(&[&text[..], &["--suggestion", "the box first"]].concat());
-    assert_eq!((told.exit, told.code.as_str()), (1, "no_such_run"));
+    told.is(1, "no_such_run");
     let told = world.refused(&[&text[..], &["--run", "0123abcd"]].concat());
-    assert_eq!((told.exit, told.code.as_str()), (1, "no_such_run"));
+    told.is(1, "no_such_run");
 }
 
 #[test]
@@ -439,10 +430,7 @@ fn what_does_not_go_together_is_refused_with_a_way_out() {
     ] {
         let told = world.refused(&[&["source", "set", REPO][..], wrong].concat());
         assert_eq!(told.exit, 2, "{told:?}");
-        assert!(
-            told.error.contains(what) && told.next.contains(next),
-            "{told:?}"
-        );
+        told.tells(what, next);
     }
     let both = ["--endpoint", "implement", "--checkpoint", "plan"];
     world

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::world::{World, alone};
+use crate::world::{Fields, World, alone};
 
 /// Runs `gaffer demo --json` with these options and answers the last line of its stdout.
 fn demo(options: &[&str]) -> Value {
@@ -63,19 +63,12 @@ fn demo_that_stays(story: &str) -> Value {
 
 /// What every run of the story has to result in.
 fn check(report: &Value) {
-    assert_eq!(report["jobs"], 3, "{report}");
-    assert_eq!(report["merged"], 3, "{report}");
-    assert_eq!(report["merged_at_green_head"], true, "{report}");
-    assert_eq!(report["wakes_doubled"], 0, "{report}");
-    assert_eq!(report["wakes_lost"], 0, "{report}");
-    assert_eq!(report["agent_bytes_while_progressing"], 0, "{report}");
+    report.holds(&json!({
+        "jobs": 3, "merged": 3, "merged_at_green_head": true, "wakes_doubled": 0, "wakes_lost": 0,
+        "agent_bytes_while_progressing": 0,
+    }));
     // One question, one plan, one silence, and four completions: the repaired job completes twice.
-    assert_eq!(
-        report["events"],
-        serde_json::json!({ "question": 2, "stuck": 1, "completed": 4 }),
-        "{report}"
-    );
-    assert_eq!(report["wakes"], 7, "{report}");
+    report.holds(&json!({ "events": { "question": 2, "stuck": 1, "completed": 4 }, "wakes": 7 }));
     for number in [
         "wakes_redelivered",
         "jules_calls",
@@ -222,15 +215,9 @@ fn a_folder_that_is_in_use_is_refused_before_anything_is_played() {
     let folder = Path::new(&file).parent().unwrap().display().to_string();
     for (place, why) in [(&folder, "not empty"), (&file, "Not a directory")] {
         let told = world.refused(&["demo", "--pipeline", "--keep", place]);
-        assert_eq!(
-            (told.exit, told.code.as_str()),
-            (2, "not_empty"),
-            "{told:?}"
-        );
-        assert!(
-            told.error.contains(place) && told.error.contains(why),
-            "{told:?}"
-        );
+        told.is(2, "not_empty");
+        told.tells(place, "");
+        told.tells(why, "");
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine\n");
     for wrong in [
@@ -242,11 +229,6 @@ fn a_folder_that_is_in_use_is_refused_before_anything_is_played() {
         &["--sprint", "--keep"],
         &["--stay"],
     ] {
-        let told = world.refused(&[&["demo"], wrong].concat());
-        assert_eq!(
-            (told.exit, told.code.as_str()),
-            (2, "usage"),
-            "{wrong:?}: {told:?}"
-        );
+        world.refused(&[&["demo"], wrong].concat()).is(2, "usage");
     }
 }

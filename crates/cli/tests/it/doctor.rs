@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 
 use clinic::Clinic;
 
+use crate::world::{Fields, Told};
+
 #[test]
 fn a_healthy_installation_is_told_so_and_nothing_was_written() {
     let clinic = Clinic::new();
@@ -44,10 +46,7 @@ fn programs_get_every_finding_with_its_code_and_people_get_three_lines_each() {
     let ran = clinic.run(&["doctor", "--json"]);
     assert_eq!(ran.code, 1, "{ran:?}");
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(
-        (&report["errors"], &report["warnings"]),
-        (&json!(2), &json!(0))
-    );
+    report.holds(&json!({ "errors": 2, "warnings": 0 }));
     let findings = report["findings"].as_array().unwrap();
     let of = |code: &str| findings.iter().find(|finding| finding["code"] == code);
     let wrong = of("github_kind").unwrap();
@@ -59,10 +58,7 @@ fn programs_get_every_finding_with_its_code_and_people_get_three_lines_each() {
         );
     }
     let fine = of("jules").unwrap();
-    assert_eq!(
-        (&fine["severity"], &fine["cause"]),
-        (&json!("ok"), &Value::Null)
-    );
+    fine.holds(&json!({ "severity": "ok", "cause": null }));
     let told: Value = serde_json::from_str(&ran.stderr).unwrap();
     assert_eq!(told["code"], "unhealthy");
     let lines = clinic.run(&["doctor"]).stdout;
@@ -72,10 +68,7 @@ fn programs_get_every_finding_with_its_code_and_people_get_three_lines_each() {
     };
     let count: usize = findings.iter().map(of_each).sum();
     assert_eq!(lines.lines().count(), count + 1, "{lines}");
-    assert!(
-        lines.contains("\n         cause: ") && lines.contains("\n         mend: "),
-        "{lines}"
-    );
+    lines.tells(&["\n         cause: ", "\n         mend: "]);
     // The misplaced secret is shown nowhere.
     assert!(!ran.says("AIzaSyTEST") && !lines.contains("AIzaSyTEST"));
 }
@@ -101,5 +94,5 @@ fn one_source_is_looked_at_alone() {
     let unknown = clinic
         .run(&["doctor", "--source", "acme/other", "--json"])
         .failure();
-    assert_eq!((unknown.exit, unknown.code.as_str()), (1, "no_such"));
+    unknown.is(1, "no_such");
 }

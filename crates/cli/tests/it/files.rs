@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::jobs::{create, world};
-use crate::world::World;
+use crate::world::{Fields, Told, World};
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines()
@@ -23,8 +23,7 @@ fn a_list_is_taken_twice_and_what_is_wrong_in_it_is_told_with_its_number() {
     let file = world.file("jobs.jsonl", &list);
     for _ in 0..2 {
         let taken = world.json(&["jobs", "import", &file]);
-        assert_eq!(taken["known"], 2, "{taken}");
-        assert_eq!(taken["wrong"], json!([]));
+        taken.holds(&json!({ "known": 2, "wrong": [] }));
     }
     let array = json!([job, { "job_id": job }, 7, "01j99999999999999999999999"]).to_string();
     let ran = world.feed(&["--json", "jobs", "import", "-"], &array);
@@ -90,10 +89,7 @@ fn what_is_exported_can_be_imported() {
         .map(|line| line["job_id"].as_str().unwrap())
         .collect();
     assert_eq!(ids, [&first, &second]);
-    assert_eq!(
-        (&all[0]["state"], &all[0]["repo"]),
-        (&json!("cancelled"), &json!("acme/shop"))
-    );
+    all[0].holds(&json!({ "state": "cancelled", "repo": "acme/shop" }));
     let active = world.run(&["jobs", "export", "--active"]).ok().stdout;
     assert_eq!(lines(&active).len(), 1);
     assert_eq!(lines(&active)[0]["metadata"], json!({}));
@@ -207,10 +203,7 @@ fn a_file_of_events_is_handled_line_by_line_and_remembered() {
         .collect();
     assert_eq!(ids, ["a", "b", "c"]);
     let kept: Value = serde_json::from_str(&std::fs::read_to_string(&state).unwrap()).unwrap();
-    assert_eq!(
-        (&kept["malformed"], &kept["given_up"]),
-        (&json!(1), &json!(0))
-    );
+    kept.holds(&json!({ "malformed": 1, "given_up": 0 }));
 }
 
 #[test]
@@ -258,10 +251,7 @@ fn the_command_of_the_settings_is_run_and_what_always_fails_is_given_up() {
         "watch", "--events", &file, "--once", "--json", "--config", &config,
     ]);
     assert_eq!((told.code, told.stdout.lines().count()), (1, 5), "{told:?}");
-    assert!(
-        told.says("exit code 3") && told.says("not_handled"),
-        "{told:?}"
-    );
+    told.tells(&["exit code 3", "not_handled"]);
     let kept: Value = serde_json::from_str(&std::fs::read_to_string(&state).unwrap()).unwrap();
     assert_eq!(kept["given_up"], 1);
     assert_eq!(world.refused(&["watch"]).exit, 2);

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use sandbox::github::DEFAULT_TOKEN;
 use sandbox::{DEFAULT_KEY, Scenario};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::init::serve;
 use crate::scaffold::workflows::{relay, relayed};
-use crate::world::{Ran, World, ran};
+use crate::world::{Fields, Ran, Told, World, ran};
 
 const README: &str = include_str!("../../../../README.md");
 
@@ -202,23 +202,12 @@ fn the_readme_leads_to_a_merged_pull_request_in_six_commands() {
     let waited = typist.types(wait);
     assert_eq!(waited.code, 0, "{waited:?}");
     let shown = typist.types(show).ok();
-    assert!(
-        shown.says("merged") && shown.says("acme/shop#1"),
-        "{shown:?}"
-    );
+    shown.tells(&["merged", "acme/shop#1"]);
     // GitHub's own state says so too, and that nothing was done twice.
     let state = get(&small, "/_sandbox/state");
     assert_eq!(state["pulls"][0]["pull"]["state"], "merged", "{state}");
     let counters = get(&small, "/_sandbox/counters");
-    assert_eq!(
-        (
-            &counters["creates"],
-            &counters["merges"],
-            &counters["webhooks_sent"]
-        ),
-        (&1.into(), &1.into(), &0.into()),
-        "{counters}"
-    );
+    counters.holds(&json!({ "creates": 1, "merges": 1, "webhooks_sent": 0 }));
 }
 
 #[test]
@@ -241,11 +230,7 @@ fn the_readme_leads_from_an_issue_to_a_closed_delivery_in_seven_commands() {
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.stdout.contains("close, succeeded"), "{ended:?}");
     let counters = get(&small, "/_sandbox/counters");
-    assert_eq!(
-        (&counters["creates"], &counters["merges"]),
-        (&1.into(), &1.into()),
-        "{counters}"
-    );
+    counters.holds(&json!({ "creates": 1, "merges": 1 }));
 }
 
 /// A repository of a person's with some code, in which the README's section on its files was typed.
@@ -353,22 +338,15 @@ fn afterwards(typist: &mut Typist) {
     };
     // It has something to report. A layer that has nothing waits two minutes for a late pull request before it is over.
     let real = report("observers --role cov");
-    assert_eq!(real["number_of_api_requests_succeeded"], 1, "{real}");
-    assert_eq!(
-        (&real["layer"], &real["schema_version"]),
-        (&"observers".into(), &1.into())
-    );
-    assert_eq!(
-        (&real["skip_reason"], &real["mock_tag"]),
-        (&Value::Null, &Value::Null)
-    );
+    real.holds(&json!({
+        "number_of_api_requests_succeeded": 1, "layer": "observers", "schema_version": 1,
+        "skip_reason": null, "mock_tag": null,
+    }));
     let trial = report("observers --role qa --mock mock-1");
-    assert_eq!(trial["number_of_api_requests_succeeded"], 0);
-    assert_eq!(
-        trial["skip_reason"],
-        "in the trial run mock-1 no session runs"
-    );
-    assert_eq!(trial["mock_tag"], "mock-1");
+    trial.holds(&json!({
+        "number_of_api_requests_succeeded": 0,
+        "skip_reason": "in the trial run mock-1 no session runs", "mock_tag": "mock-1",
+    }));
     assert_eq!(
         trial["mock_pr_numbers"].as_array().unwrap().len(),
         1,
@@ -407,11 +385,7 @@ fn the_readme_leads_from_a_scaffold_to_a_merged_requirement_in_seven_commands() 
     }
     let counters = get(&small, "/_sandbox/counters");
     // Ten agents, the bootstrap and the removal of files.
-    assert_eq!(
-        (&counters["creates"], &counters["merges"]),
-        (&10.into(), &12.into()),
-        "{counters}"
-    );
+    counters.holds(&json!({ "creates": 10, "merges": 12 }));
     prompts_are_put_together_again(&typist, &small, git);
     the_relay_begins_a_run(&typist, &api);
     afterwards(&mut typist);

@@ -6,10 +6,10 @@ use std::process::{Child, Stdio};
 
 use sandbox::github::{APP_ID, DEFAULT_TOKEN};
 use sandbox::{DEFAULT_KEY, Scenario};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::init::serve;
-use crate::world::{Ran, World};
+use crate::world::{Fields, Ran, World};
 
 mod credential;
 
@@ -137,11 +137,7 @@ fn an_app_is_made_kept_and_installed_with_a_few_clicks() {
         browser().post(&install).send().await.unwrap();
     });
     let ran = setup.end().ok();
-    assert_eq!(
-        ran.json()["installed_on"],
-        serde_json::json!(["acme"]),
-        "{ran:?}"
-    );
+    assert_eq!(ran.json()["installed_on"], json!(["acme"]), "{ran:?}");
     let (key, mode) = world.secret("github");
     assert!(key.starts_with("-----BEGIN RSA PRIVATE KEY-----") && mode == 0o600);
     assert_eq!(world.secret("webhook").0, "sandbox-app-webhook");
@@ -164,10 +160,7 @@ fn a_code_can_be_pasted_and_works_once() {
         world.feed(&[&setup[..], more].concat(), text)
     };
     let made = pasted(&["--within", "0s"], &back).ok().json();
-    assert_eq!(
-        (&made["app_id"], &made["installed_on"]),
-        (&APP_ID.into(), &serde_json::json!([]))
-    );
+    made.holds(&json!({ "app_id": APP_ID, "installed_on": [] }));
     assert!(!world.data().join("secrets/webhook").exists());
     let code = back
         .split_once("code=")
@@ -177,19 +170,10 @@ fn a_code_can_be_pasted_and_works_once() {
         .next()
         .unwrap();
     let told = pasted(&[], code).failure();
-    assert_eq!(
-        (told.exit, told.code.as_str()),
-        (1, "code_used"),
-        "{told:?}"
-    );
+    told.is(1, "code_used");
     assert!(!told.error.contains(code), "{told:?}");
     let foreign = back.replace("state=", "state=f");
-    let told = pasted(&[], &foreign).failure();
-    assert_eq!(
-        (told.exit, told.code.as_str()),
-        (1, "wrong_state"),
-        "{told:?}"
-    );
+    pasted(&[], &foreign).failure().is(1, "wrong_state");
     let odd = pasted(&[], "a b").failure();
     assert_eq!(odd.exit, 2, "{odd:?}");
     // All users of the machine can read arguments.
@@ -259,19 +243,10 @@ fn an_app_made_by_hand_is_taken_with_its_key() {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         world.run(&[&arguments[..], &["--json"]].concat())
     };
-    let wrong = run("7", &file).failure();
-    assert_eq!(
-        (wrong.exit, wrong.code.as_str()),
-        (1, "key_refused"),
-        "{wrong:?}"
-    );
+    run("7", &file).failure().is(1, "key_refused");
     assert!(!world.data().join("secrets/github").exists());
     let taken = run(&APP_ID.to_string(), &file).ok().json();
-    assert_eq!(
-        taken["installed_on"],
-        serde_json::json!(["acme"]),
-        "{taken}"
-    );
+    taken.holds(&json!({ "installed_on": ["acme"] }));
     assert!(world.secret("github").0.starts_with("-----BEGIN"));
 }
 
@@ -297,8 +272,8 @@ fn a_lost_key_is_told_with_the_way_out() {
     assert_eq!(failed.exit, 1, "{failed:?}");
     std::fs::remove_file(secrets).unwrap();
     let told = world.refused(&["github", "setup", "--within", "0s"]);
-    assert_eq!((told.exit, told.code.as_str()), (1, "key_lost"), "{told:?}");
-    assert!(told.next.contains("--key-file"), "{told:?}");
+    told.is(1, "key_lost");
+    told.tells("", "--key-file");
     let file = world.file(
         "app.pem",
         include_str!("../../../sandbox/src/github/routes/app.pem"),

@@ -6,8 +6,9 @@ use std::thread;
 
 use sandbox::github::{DEFAULT_TOKEN, RepoSetup};
 use sandbox::{DEFAULT_KEY, Options, Sandbox, Scenario};
+use serde_json::json;
 
-use crate::world::{KEY, World};
+use crate::world::{Fields, KEY, Told, World};
 
 /// A sandbox until the test process ends.
 pub(crate) fn serve(scenario: Scenario) -> SocketAddr {
@@ -51,10 +52,7 @@ fn secrets_from_standard_input_are_stored_for_their_owner_alone_and_told_nowhere
     let ran = world
         .feed(&INIT, &env_file(DEFAULT_KEY, DEFAULT_TOKEN))
         .ok();
-    assert!(
-        !ran.says(DEFAULT_KEY) && !ran.says(DEFAULT_TOKEN),
-        "{ran:?}"
-    );
+    ran.lacks(&[DEFAULT_KEY, DEFAULT_TOKEN]);
     assert_eq!(
         world.secret("jules/default"),
         (DEFAULT_KEY.to_owned(), 0o600)
@@ -63,8 +61,7 @@ fn secrets_from_standard_input_are_stored_for_their_owner_alone_and_told_nowhere
     assert!(!world.stored(DEFAULT_KEY) && !world.stored(DEFAULT_TOKEN));
     let source = &ran.json()["source"];
     assert_eq!(source["branch"], "main");
-    assert_eq!(source["policy"]["merge"], "human", "{source}");
-    assert_eq!(source["policy"]["plan_approval"], "human", "{source}");
+    source["policy"].holds(&json!({ "merge": "human", "plan_approval": "human" }));
     // The doctor runs last, and it read the addresses that were just stored.
     let doctor = &ran.json()["doctor"];
     assert_eq!(doctor["errors"], 0, "{doctor}");
@@ -78,7 +75,7 @@ fn a_second_run_keeps_what_is_there_and_tells_what_differs() {
         .ok();
     let before = world.json(&["source", "list"]);
     let same = world.feed(&INIT, "").ok().json();
-    assert_eq!(same["notes"]["differs"], serde_json::json!([]), "{same}");
+    assert_eq!(same["notes"]["differs"], json!([]), "{same}");
     let agent = [
         "--merge",
         "on-green",
@@ -91,16 +88,14 @@ fn a_second_run_keeps_what_is_there_and_tells_what_differs() {
     );
     assert!(other.code == 1 && !other.says("other-key"), "{other:?}");
     let differs = other.json()["notes"]["differs"].to_string();
-    for said in [
+    differs.tells(&[
         "the Jules key",
         "gaffer account add default --replace-key",
         "merge is \\\"human\\\", not \\\"on-green\\\"",
         "agent is null, not \\\"helper\\\"",
         "gaffer source set acme/shop --merge on-green",
         "gaffer source set acme/shop --agent helper",
-    ] {
-        assert!(differs.contains(said), "{said}: {differs}");
-    }
+    ]);
     assert_eq!(world.json(&["source", "list"]), before);
     assert_eq!(world.secret("jules/default").0, DEFAULT_KEY);
 }
@@ -112,10 +107,10 @@ fn what_is_missing_or_wrong_is_told_with_the_way_out() {
         ..Scenario::default()
     });
     let told = world.refused(&["init", "--repo", "acme/shop"]);
-    assert_eq!((told.exit, told.code.as_str()), (2, "usage"));
-    assert!(told.next.contains("JULES_API_KEY"), "{told:?}");
+    told.is(2, "usage");
+    told.tells("", "JULES_API_KEY");
     let bad = world.feed(&INIT, &env_file(KEY, DEFAULT_TOKEN)).failure();
-    assert_eq!((bad.exit, bad.code.as_str()), (1, "bad_key"), "{bad:?}");
+    bad.is(1, "bad_key");
     let kind = world
         .feed(&INIT, &env_file("ghp_01234567890123456789", ""))
         .failure();
@@ -128,17 +123,10 @@ fn what_is_missing_or_wrong_is_told_with_the_way_out() {
         .feed(&absent, &env_file(DEFAULT_KEY, DEFAULT_TOKEN))
         .failure();
     // What was stored before the failure is reported, since it stays.
-    assert!(
-        absent.error.contains("account `default` is added"),
-        "{absent:?}"
-    );
+    absent.tells("account `default` is added", "");
     assert!(!bad.error.contains("stored"), "{bad:?}");
-    assert_eq!((absent.exit, absent.code.as_str()), (1, "not_connected"));
-    assert!(
-        absent.error.contains("the nearest are acme/shop")
-            && absent.next.contains("jules.google.com"),
-        "{absent:?}"
-    );
+    absent.is(1, "not_connected");
+    absent.tells("the nearest are acme/shop", "jules.google.com");
     // People get rows, as when all goes well, and a short line of what failed.
     let rows = world.feed(
         &["init", "--repo", "acme/shpo", "--secrets-stdin"],
@@ -157,11 +145,7 @@ fn what_is_missing_or_wrong_is_told_with_the_way_out() {
     let token = world
         .feed(&INIT, &env_file(DEFAULT_KEY, "ghp_wrong"))
         .failure();
-    assert_eq!(
-        (token.exit, token.code.as_str()),
-        (1, "bad_token"),
-        "{token:?}"
-    );
+    token.is(1, "bad_token");
     assert!(!world.data().join("secrets/github").exists());
 }
 
@@ -216,9 +200,7 @@ fn errors_of_the_doctor_end_it_with_1_and_what_is_done_stays() {
         let words: Vec<&str> = INIT.into_iter().filter(|word| *word != "--json").collect();
         let again = world.feed(&words, "");
         assert_eq!(again.code, 1, "{again:?}");
-        assert!(
-            !again.says("Start it with") && again.says("then `gaffer doctor`"),
-            "{again:?}"
-        );
+        again.tells(&["then `gaffer doctor`"]);
+        again.lacks(&["Start it with"]);
     }
 }

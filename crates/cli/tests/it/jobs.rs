@@ -16,7 +16,7 @@ use secrecy::SecretString;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::world::{KEY, World};
+use crate::world::{Fields, KEY, Told, World};
 
 pub(crate) const TOKEN: &str = "gaf_0123456789abcdef0123456789abcdef";
 
@@ -102,10 +102,7 @@ fn a_job_is_created_listed_shown_and_explained() {
         PROMPT,
     ])["job"]
         .clone();
-    assert_eq!(
-        (&job["state"], &job["branch"], &job["title"]),
-        (&json!("queued"), &json!("develop"), &json!("Search"))
-    );
+    job.holds(&json!({ "state": "queued", "branch": "develop", "title": "Search" }));
     let id = job["job_id"].as_str().unwrap();
     assert_eq!(world.json(&["job", "show", id])["job"], job);
     assert_eq!(
@@ -117,11 +114,7 @@ fn a_job_is_created_listed_shown_and_explained() {
     for listed in [&["job", "list"][..], &["delivery", "list"]] {
         let told = world.refused(&[listed, &["--repo", "acme/other"]].concat());
         let what = "there is no source `acme/other`";
-        assert!(told.error.contains(what), "{told:?}");
-        assert!(
-            told.next.contains("gaffer source add acme/other"),
-            "{told:?}"
-        );
+        told.tells(what, "gaffer source add acme/other");
     }
     for order in [
         &["job", "create", "--prompt", "x", "--repo", "acme/shpo"][..],
@@ -148,8 +141,7 @@ fn a_job_is_created_listed_shown_and_explained() {
     ] {
         assert!(world.run(command).ok().says(said), "{command:?}");
     }
-    let told = world.refused(&["pull", "why", "acme/shop"]);
-    assert_eq!((told.exit, told.code.as_str()), (2, "usage"));
+    world.refused(&["pull", "why", "acme/shop"]).is(2, "usage");
 }
 
 #[test]
@@ -206,10 +198,7 @@ fn a_prompt_comes_from_a_file_or_standard_input() {
 fn a_job_needs_no_more_than_its_task() {
     let world = world();
     let only = world.json(&["job", "create", PROMPT])["job"].clone();
-    assert_eq!(
-        (&only["repo"], &only["title"]),
-        (&json!("acme/shop"), &json!(PROMPT))
-    );
+    only.holds(&json!({ "repo": "acme/shop", "title": PROMPT }));
     let piped = world.feed(&["job", "create"], "Mend the till\n").ok();
     let id = piped.stdout.trim_end();
     assert_eq!(id.len(), 26, "{piped:?}");
@@ -219,17 +208,13 @@ fn a_job_needs_no_more_than_its_task() {
     );
     let shown = world.run(&["job", "show", "latest"]).ok();
     assert!(shown.says(id) && shown.says("Mend the till"), "{shown:?}");
-    let empty = world.refused(&["job", "create"]);
-    assert_eq!((empty.exit, empty.code.as_str()), (2, "usage"));
+    world.refused(&["job", "create"]).is(2, "usage");
 
     // The sources that a server names may be a second old.
     let world = self::world();
     world.run(&["source", "add", "acme/other"]).ok();
     let unclear = world.refused(&["job", "create", PROMPT]);
-    assert!(
-        unclear.next.contains("acme/other, acme/shop"),
-        "{unclear:?}"
-    );
+    unclear.tells("", "acme/other, acme/shop");
     let clone = tempfile::tempdir().unwrap();
     let git = |arguments: &[&str]| {
         let mut git = std::process::Command::new("git");
@@ -248,8 +233,7 @@ fn a_job_needs_no_more_than_its_task() {
 fn a_job_is_opened_in_the_browser_where_there_is_one() {
     let world = world();
     let id = create(&world);
-    let nowhere = world.refused(&["job", "open", &id]);
-    assert_eq!((nowhere.exit, nowhere.code.as_str()), (1, "no_page"));
+    world.refused(&["job", "open", &id]).is(1, "no_page");
 }
 
 #[test]
@@ -297,15 +281,9 @@ fn what_is_added_is_shown_and_removed_once_nothing_uses_it() {
         .run(&["source", "set", "acme/shop", "--agent", "me"])
         .ok();
     let source = world.json(&["source", "show", "acme/shop"])["source"].clone();
-    assert_eq!(
-        (&source["agent"], &source["account"]),
-        (&json!("me"), &json!("default"))
-    );
+    source.holds(&json!({ "agent": "me", "account": "default" }));
     let agent = world.json(&["agent", "show", "me"])["agent"].clone();
-    assert_eq!(
-        (&agent["sources"], &agent["ways"]),
-        (&json!(["acme/shop"]), &json!(["inbox"]))
-    );
+    agent.holds(&json!({ "sources": ["acme/shop"], "ways": ["inbox"] }));
     let secrets = world.json(&["secret", "list"])["secrets"].clone();
     let key = secrets.as_array().unwrap().iter();
     let key: Vec<_> = key.filter(|it| it["secret"] == "jules/default").collect();
@@ -354,13 +332,11 @@ fn a_job_can_be_stricter_than_its_source_and_open_no_pull_request() {
     let id = job["job_id"].as_str().unwrap();
     world.json(&["job", "cancel", id]);
     let shown = world.run(&["job", "show", id]).ok();
-    for words in [
+    shown.tells(&[
         "wait for somebody",
         "AUTOMATION_MODE_UNSPECIFIED",
         "cancelled by a person at the command line",
-    ] {
-        assert!(shown.says(words), "{words}: {shown:?}");
-    }
+    ]);
 }
 
 #[test]
@@ -433,8 +409,8 @@ fn the_token_comes_from_the_environment_or_the_data_folder() {
     let url = format!("http://{}", serve(&account));
     let world = account.set("GAFFER_URL", url);
     let none = world.refused(&["job", "list"]);
-    assert_eq!((none.exit, none.code.as_str()), (1, "no_token"));
-    assert!(none.next.contains("gaffer up"), "{none:?}");
+    none.is(1, "no_token");
+    none.tells("", "gaffer up");
     let file = world.file("data/secrets/token", TOKEN);
     let mode = <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o600);
     std::fs::set_permissions(file, mode).unwrap();
@@ -454,8 +430,8 @@ fn the_token_of_a_folder_without_a_process_is_sent_nowhere() {
     std::fs::set_permissions(file, mode).unwrap();
     for command in [&["job", "list"][..], &["dashboard"], &["top"]] {
         let told = world.refused(command);
-        assert_eq!((told.exit, told.code.as_str()), (1, "not_running"));
-        assert!(told.error.contains("not running on this data folder"));
+        told.is(1, "not_running");
+        told.tells("not running on this data folder", "");
         for part in ["gaffer up", "--url URL"] {
             assert!(told.next.contains(part), "{told:?}");
         }
@@ -466,7 +442,7 @@ fn the_token_of_a_folder_without_a_process_is_sent_nowhere() {
 fn googles_key_is_never_sent_to_the_door() {
     let world = world().set("GAFFER_TOKEN", KEY);
     let told = world.refused(&["job", "list"]);
-    assert_eq!((told.exit, told.code.as_str()), (1, "bad_token"));
+    told.is(1, "bad_token");
     assert!(!told.error.contains(KEY), "{told:?}");
 }
 
@@ -477,8 +453,8 @@ fn a_door_that_is_closed_says_how_to_open_it() {
         .set("GAFFER_TOKEN", TOKEN)
         .set("GAFFER_URL", "http://127.0.0.1:1");
     let told = world.refused(&["job", "list"]);
-    assert_eq!((told.exit, told.code.as_str()), (1, "not_running"));
-    assert!(told.next.contains("start it with `gaffer up`"), "{told:?}");
+    told.is(1, "not_running");
+    told.tells("", "start it with `gaffer up`");
     assert!(!world.data().exists(), "asking an API made a data folder");
 }
 
@@ -515,29 +491,23 @@ fn top_is_shown_once_where_no_terminal_reads_it() {
     let id = create(&world);
     for once in [&["top"][..], &["top", "--once"]] {
         let shown = world.run(once).ok();
-        for part in [
+        shown.tells(&[
             "1 queued",
             "ACCOUNT",
             "default",
             "Nobody is waited for.",
             "No event yet.",
-        ] {
-            assert!(shown.says(part), "{part}: {shown:?}");
-        }
+        ]);
     }
     let told = world.json(&["top", "--once"]);
     assert_eq!(told["jobs"]["queued"], 1);
     assert_eq!(told["accounts"][0]["slots"]["of"], 3);
-    assert_eq!(
-        (&told["waiting"], &told["events"]),
-        (&json!([]), &json!([]))
-    );
+    told.holds(&json!({ "waiting": [], "events": [] }));
     world.run(&["job", "cancel", &id]).ok();
     let closed = World::new()
         .set("GAFFER_TOKEN", TOKEN)
         .set("GAFFER_URL", "http://127.0.0.1:1");
-    let told = closed.refused(&["top"]);
-    assert_eq!((told.exit, told.code.as_str()), (1, "not_running"));
+    closed.refused(&["top"]).is(1, "not_running");
 }
 
 #[test]
@@ -546,8 +516,8 @@ fn a_watch_that_could_never_do_anything_is_refused_at_once() {
     let url = ["agent", "add", "bot", "--url", "https://bot.example.com/x"];
     world.run(&url).ok();
     let told = world.refused(&["watch", "--agent", "bot"]);
-    assert_eq!((told.exit, told.code.as_str()), (1, "no_inbox"));
-    assert!(told.next.contains("--channel inbox"), "{told:?}");
+    told.is(1, "no_inbox");
+    told.tells("", "--channel inbox");
     world.run(&["agent", "add", "me"]).ok();
     world.run(&["watch", "--agent", "me", "--once"]).ok();
     for command in ["/nonexistent", "no-such-command"] {

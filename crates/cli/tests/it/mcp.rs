@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command};
 use serde_json::{Value, json};
 
 use crate::jobs;
-use crate::world::World;
+use crate::world::{Fields, Told, World};
 
 /// A client of the server, with its first words said.
 pub(crate) struct Speaker {
@@ -145,10 +145,7 @@ fn it_starts_without_a_token_and_says_so_at_the_first_call() {
         client::mcp::Server::usual_tools().len()
     );
     let told = speaker.refused("jules_get_job", json!({ "job_id": "1" }));
-    assert!(
-        told.contains("there is no token") && told.contains("GAFFER_TOKEN"),
-        "{told}"
-    );
+    told.tells(&["there is no token", "GAFFER_TOKEN"]);
     speaker.ended();
 }
 
@@ -165,10 +162,7 @@ fn what_is_no_request_of_a_tool_is_answered_as_the_protocol_says() {
     let unknown = speaker.ask("tools/call", json!({ "name": "jules_get_jobs" }));
     assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
     let told = unknown["error"]["message"].as_str().unwrap();
-    assert!(
-        told.contains("did you mean `jules_get_job`?") && told.contains("jules_merge_pr"),
-        "{told}"
-    );
+    told.tells(&["did you mean `jules_get_job`?", "jules_merge_pr"]);
     let long = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"{}"}}"#,
         "x".repeat(10 << 20)
@@ -280,10 +274,7 @@ fn a_job_is_handed_over_looked_at_and_called_off() {
     assert!(world.stored("Constraints:\\n- no new crates\\n- keep the API"));
     let one = json!({ "job_id": id });
     let shown = speaker.call("jules_get_job", one.clone());
-    assert_eq!(
-        (&shown["code"], &shown["branch"], &shown["title"]),
-        (&json!("N"), &json!("main"), &json!("Add a search box"))
-    );
+    shown.holds(&json!({ "code": "N", "branch": "main", "title": "Add a search box" }));
     let waits_for = "Gaffer: queued until a slot is free";
     let row = json!({ "job_id": id, "code": "N", "state": "queued", "waits_for": waits_for, "title": "Add a search box" });
     let listed = speaker.call("jules_list_jobs", json!({ "repo": "acme/shop" }));
@@ -331,10 +322,8 @@ fn a_new_token_is_learned_at_the_next_call() {
     let mut speaker = Speaker::greeted(&world);
     let shop = json!({ "repo": "acme/shop" });
     let told = speaker.refused("jules_list_jobs", shop.clone());
-    assert!(
-        told.contains("401") && !told.contains("yesterday"),
-        "{told}"
-    );
+    told.tells(&["401"]);
+    told.lacks(&["yesterday"]);
     world.feed(&["secret", "set", "token"], jobs::TOKEN).ok();
     assert_eq!(speaker.call("jules_list_jobs", shop)["jobs"], json!([]));
     speaker.ended();
@@ -404,10 +393,8 @@ fn further_tools_are_shown_to_whoever_asks() {
     let refused = speaker.ask("tools/call", call);
     assert_eq!(refused["error"]["code"], -32602, "{refused}");
     let said = refused["error"]["message"].as_str().unwrap();
-    assert!(
-        said.contains("--toolset insight") && !said.contains("gaffer "),
-        "{said}"
-    );
+    said.tells(&["--toolset insight"]);
+    said.lacks(&["gaffer "]);
     speaker.ended();
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{Fields, Told, World};
 
 const JOB: &str = "01j00000000000000000000000";
 
@@ -19,10 +19,7 @@ fn everything_moves_to_an_empty_folder_and_arrives_as_it_was() {
     let file = new.file("everything.jsonl", &export);
     let told = new.json(&["import", &file]);
     let records = export.lines().count() - 2;
-    assert_eq!(
-        (&told["records"], &told["in_doubt"]),
-        (&json!(records), &json!(0))
-    );
+    told.holds(&json!({ "records": records, "in_doubt": 0 }));
     // The same installation goes on, with the same sources and accounts; its key is not in it.
     let settings = |world: &World| -> Vec<(Value, Value)> {
         let lines = exported(world);
@@ -85,8 +82,7 @@ fn dead_letters_are_told_of_even_when_there_are_none() {
     let nothing = json!({ "redriven": [], "malformed": [] });
     assert_eq!(world.json(&["dlq", "redrive", "--all"]), nothing);
     for command in ["show", "redrive", "drop"] {
-        let told = world.refused(&["dlq", command, "7"]);
-        assert_eq!((told.exit, told.code.as_str()), (1, "no_such"), "{command}");
+        world.refused(&["dlq", command, "7"]).is(1, "no_such");
     }
     assert_eq!(world.run(&["dlq", "redrive"]).code, 2);
     let told = world.refused(&["dlq", "--queue", "ticks", "list"]);
@@ -104,10 +100,8 @@ fn logs_and_cost_read_the_store_alone() {
         (&json!(null), &json!(15))
     );
     let cost = world.run(&["cost"]).ok();
-    assert!(
-        cost.says("costs nothing on AWS") && !cost.says("dollars"),
-        "{cost:?}"
-    );
+    cost.tells(&["costs nothing on AWS"]);
+    cost.lacks(&["dollars"]);
     let usage = [
         "job",
         "create",

@@ -8,7 +8,7 @@ use domain::pipeline::{FoundRequirement, Requirement, RequirementRef, Requiremen
 use serde_json::{Value, json};
 
 use crate::jobs::{backend, world};
-use crate::world::{FailureText, Ran, World};
+use crate::world::{FailureText, Fields, Ran, Told, World};
 
 const REPO: &str = "acme/shop";
 
@@ -42,8 +42,8 @@ fn a_pipeline_is_switched_on_changed_and_off() {
     assert!(off.starts_with("The pipeline of acme/shop is off"), "{off}");
     assert!(off.contains("its settings are forgotten"), "{off}");
     let refused = world.refused(&["pipeline", "start", REPO]);
-    assert_eq!((refused.code.as_str(), refused.exit), ("pipeline_off", 1));
-    assert!(refused.next.contains("gaffer pipeline on acme/shop"));
+    refused.is(1, "pipeline_off");
+    refused.tells("", "gaffer pipeline on acme/shop");
 }
 
 #[test]
@@ -54,8 +54,8 @@ fn a_run_is_begun_listed_shown_explained_and_called_off() {
         ["logs", "--pipeline", "latest"],
     ] {
         let none = world.refused(&latest);
-        assert_eq!((none.code.as_str(), none.exit), ("no_such", 1));
-        assert!(none.next.contains("gaffer pipeline start"), "{none:?}");
+        none.is(1, "no_such");
+        none.tells("", "gaffer pipeline start");
     }
     let id = start(&world);
     let again = world.refused(&["pipeline", "start", REPO]);
@@ -88,8 +88,7 @@ fn a_run_is_begun_listed_shown_explained_and_called_off() {
         let ran = world.run(command).ok();
         assert!(ran.stdout.contains(said), "{said}: {ran:?}");
     }
-    let twice = world.refused(&["pipeline", "cancel", &id]);
-    assert_eq!((twice.code.as_str(), twice.exit), ("ended", 1));
+    world.refused(&["pipeline", "cancel", &id]).is(1, "ended");
     let from = world.json(&["pipeline", "start", REPO, "--from", "decider"]);
     assert_eq!(from["pipeline"]["steps"][1]["step"], "decider");
 }
@@ -160,13 +159,12 @@ fn a_layer_is_run_and_what_does_not_fit_it_is_refused() {
     let world = on();
     let line = ["run", "narrator", "--role", "qa", "--repo", REPO];
     let refused = world.refused(&line);
-    assert_eq!((refused.code.as_str(), refused.exit), ("bad_field", 2));
+    refused.is(2, "bad_field");
     let line = ["run", "observers", "--role", "qa", "--repo", REPO];
     let ran = world.run(&line).ok();
     let id = ran.stdout.trim();
     let shown = world.json(&["pipeline", "show", id]);
-    assert_eq!(shown["pipeline"]["layer"], "observers");
-    assert_eq!(shown["pipeline"]["role"], "qa");
+    shown["pipeline"].holds(&json!({ "layer": "observers", "role": "qa" }));
     for wrong in [
         &["run", "observatory"][..],
         &["run", "integrator"],
@@ -198,10 +196,7 @@ fn a_layer_is_run_and_what_does_not_fit_it_is_refused() {
         assert_eq!(world.refused(wrong).exit, 2, "{wrong:?}");
     }
     let named = world.refused(&["run", "observatory"]);
-    assert!(
-        named.error.contains("did you mean `observers`?"),
-        "{named:?}"
-    );
+    named.tells("did you mean `observers`?", "");
 }
 
 /// The id of the run that is under way, once there is one.
@@ -299,10 +294,9 @@ fn a_requirement_is_listed_shown_and_started() {
     assert_eq!(listed["requirements"][0]["state"], "ready");
     let start = ["requirement", "start", REPO, "ab12cd", "--keep-files"];
     let begun = world.json(&start);
-    assert_eq!(begun["requirement"]["state"], "implementing");
-    assert_eq!(begun["requirement"]["keep_files"], true);
+    begun["requirement"].holds(&json!({ "state": "implementing", "keep_files": true }));
     let again = world.refused(&["requirement", "start", REPO, "ab12cd"]);
-    assert_eq!((again.code.as_str(), again.exit), ("taken", 1));
+    again.is(1, "taken");
     let look = "gaffer requirement show acme/shop ab12cd";
     assert!(again.next.contains(look), "{again:?}");
     let shown = world.run(&["requirement", "show", REPO, "ab12cd"]).ok();
@@ -320,8 +314,7 @@ fn what_is_going_on_has_runs_and_requirements() {
         assert_eq!(told["pipelines"], json!({ "bootstrap/pending": 1 }));
         assert_eq!(told["requirements"], json!({ "ready": 1 }));
         let said = world.run(command).ok().stdout;
-        assert!(said.contains("1 bootstrap/pending"), "{said}");
-        assert!(said.contains("1 ready"), "{said}");
+        said.tells(&["1 bootstrap/pending", "1 ready"]);
     }
     world.json(&["pipeline", "cancel", &id]);
     assert_eq!(world.json(&["status"])["pipelines"], json!({}));
@@ -329,10 +322,7 @@ fn what_is_going_on_has_runs_and_requirements() {
     assert_eq!(told, world.json(&["logs", "--pipeline", &id]));
     assert_eq!(told["pipeline_id"], id.as_str());
     let first = &told["entries"][0];
-    assert_eq!(
-        (&first["about"], &first["id"]),
-        (&json!("step"), &json!("bootstrap"))
-    );
+    first.holds(&json!({ "about": "step", "id": "bootstrap" }));
     let outcome = first["outcome"].as_str().unwrap();
     assert!(outcome.contains("cancelled the run"), "{outcome}");
     let none = world.refused(&["logs", "--pipeline", "01k0000000000000000000000a"]);

@@ -20,7 +20,7 @@ use jiff::SignedDuration;
 use local::{DATABASE_FILE, Database};
 use serde_json::{Value, json};
 
-use crate::world::{Ran, World};
+use crate::world::{Ran, Told, World};
 
 /// Longest wait for anything: a job takes a few seconds, and of what a killed process had claimed some is taken up after two minutes.
 const WITHIN: Duration = Duration::from_secs(300);
@@ -306,20 +306,14 @@ fn one_gaffer_at_a_time_works_over_a_folder_and_backups_are_made_beneath_it() {
         error.contains(&folder) && error.contains("stop it first"),
         "{error}"
     );
-    assert!(
-        error.contains(&format!("process {}", up.child.id())),
-        "{error}"
-    );
+    error.tells(&[&format!("process {}", up.child.id())]);
 
     let backup = stage.world.file("x", "").replace("/x", "/backup.db");
     stage.world.run(&["backup", &backup]).ok();
     let refused = stage.world.refused(&["restore", &backup, "--replace"]);
-    assert_eq!((refused.exit, refused.code.as_str()), (1, "in_use"));
+    refused.is(1, "in_use");
     let exported: Ran = stage.world.run(&["export", "--all"]).ok();
-    assert!(
-        exported.stdout.contains("CFG#source#acme/shop"),
-        "{exported:?}"
-    );
+    exported.prints(&["CFG#source#acme/shop"]);
     assert_eq!(up.stop(), Some(0));
     stage.world.run(&["restore", &backup, "--replace"]).ok();
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::world::{KEY, World, ran};
+use crate::world::{Fields, KEY, World, ran};
 
 /// The user that a test runs a command as when it is itself allowed everything.
 const NOBODY: u32 = 65_534;
@@ -51,11 +51,10 @@ fn a_backup_is_put_into_an_empty_folder_and_keeps_its_secrets_to_itself() {
     );
     assert!(!Path::new(&copy).join("secrets").exists());
 
-    let again = world.refused(&["backup", &backup]);
-    assert_eq!((again.exit, again.code.as_str()), (1, "exists"));
+    world.refused(&["backup", &backup]).is(1, "exists");
     let occupied = world.refused(&["restore", &backup, "--data", &copy]);
-    assert_eq!((occupied.exit, occupied.code.as_str()), (1, "occupied"));
-    assert!(occupied.next.contains("--replace"), "{occupied:?}");
+    occupied.is(1, "occupied");
+    occupied.tells("", "--replace");
     let kept = world.json(&["restore", &backup, "--replace", "--data", &copy]);
     let kept = Path::new(kept["kept"].as_str().unwrap()).join("gaffer.db");
     assert!(kept.is_file());
@@ -99,11 +98,7 @@ fn what_is_no_backup_changes_nothing() {
         (&missing, 2, "usage"),
     ] {
         let refused = world.refused(&["restore", file, "--replace"]);
-        assert_eq!(
-            (refused.exit, refused.code.as_str()),
-            (exit, code),
-            "{refused:?}"
-        );
+        refused.is(exit, code);
     }
     assert_eq!(sources(&world, &folder), before);
 }
@@ -171,10 +166,7 @@ fn an_export_is_lines_of_json_with_a_first_and_a_last_one() {
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
         let (first, last) = (&lines[0], &lines[lines.len() - 1]);
-        assert_eq!(
-            (&first["line"], &first["of"], &first["schema"]),
-            (&json!("export"), &json!(of), &json!(1))
-        );
+        first.holds(&json!({ "line": "export", "of": of, "schema": 1 }));
         let between = lines.len() - 2;
         assert_eq!(last, &json!({ "line": "end", "lines": between }));
         let kinds: Vec<&Value> = lines[1..=between]

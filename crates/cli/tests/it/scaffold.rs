@@ -103,7 +103,7 @@ fn what_a_person_wrote_is_never_overwritten() {
     let repository = Repository::new();
     repository.write(".jlo/roles/observers/own/role.yml", "mine\n");
     let refused = repository.refused(&["scaffold", "init"]);
-    assert_eq!((refused.code.as_str(), refused.exit), ("begun_already", 2));
+    refused.is(2, "begun_already");
     assert_eq!(repository.git(&["status", "--porcelain"]), "?? .jlo/");
     assert!(!repository.root().join(".jlo/config.toml").exists());
 }

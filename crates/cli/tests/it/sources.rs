@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::World;
+use crate::world::{Fields, Told, World};
 
 const REPO: &str = "acme/shop";
 
@@ -11,22 +11,11 @@ fn a_new_source_is_safe() {
     let world = World::with_account();
     let source = world.json(&["source", "add", REPO])["source"].clone();
     let policy = &source["policy"];
-    assert_eq!(
-        (
-            &policy["merge"],
-            &policy["plan_approval"],
-            &policy["min_checks"]
-        ),
-        (&json!("human"), &json!("human"), &json!(1))
-    );
-    assert_eq!(
-        (&policy["adopted_may_merge"], &policy["protected_paths"]),
-        (&json!(false), &json!([".github/"]))
-    );
-    assert_eq!(
-        (&source["account"], &source["branch"], &source["paused"]),
-        (&json!("default"), &json!("main"), &json!(false))
-    );
+    policy.holds(&json!({
+        "merge": "human", "plan_approval": "human", "min_checks": 1, "adopted_may_merge": false,
+        "protected_paths": [".github/"],
+    }));
+    source.holds(&json!({ "account": "default", "branch": "main", "paused": false }));
     assert_eq!(world.json(&["source", "list"])["sources"], json!([source]));
     let listed = world.run(&["source", "list"]).ok();
     assert!(listed.says(REPO) && listed.says("human"), "{listed:?}");
@@ -78,10 +67,7 @@ fn every_option_of_the_policy_is_kept() {
         "develop",
     ];
     let source = world.json(&[&add[..], &options].concat())["source"].clone();
-    assert_eq!(
-        (&source["agent"], &source["branch"]),
-        (&json!("bot"), &json!("develop"))
-    );
+    source.holds(&json!({ "agent": "bot", "branch": "develop" }));
     let policy = json!({
         "merge": "on-green", "merge_method": "rebase", "other_merge_methods": ["squash"], "min_checks": 2, "required_checks": ["build", "lint"], "protected_paths": ["infra/"],
         "blocking_labels": ["wait"], "merges_per_day": 5, "adopted_may_merge": true, "delete_branch": false, "plan_approval": "agent", "ci_repairs": 0, "comment_when_blocked": true, "blocked_label": "needs-somebody",
@@ -125,14 +111,12 @@ fn every_option_of_deliveries_is_kept() {
     });
     assert_eq!(set["source"]["deliveries"], wanted);
     let shown = world.run(&["source", "show", REPO]).ok();
-    for words in [
+    shown.tells(&[
         "label gaffer",
         "end with observe",
         "plan, review, for people and agents",
         "not reviewed",
-    ] {
-        assert!(shown.says(words), "{words}: {shown:?}");
-    }
+    ]);
     assert!(world.run(&["source", "list"]).ok().says("gaffer"));
     world
         .run(&["source", "set", REPO, "--ci-repairs", "1"])
@@ -141,10 +125,7 @@ fn every_option_of_deliveries_is_kept() {
     assert!(shown.says("go back to the session once"), "{shown:?}");
     let freed = ["source", "set", REPO, "--no-label", "--no-checkpoints"];
     let freed = world.json(&freed)["source"]["deliveries"].clone();
-    assert_eq!(
-        (&freed["label"], &freed["checkpoints"]),
-        (&json!(null), &json!([]))
-    );
+    freed.holds(&json!({ "label": null, "checkpoints": [] }));
 }
 
 #[test]
@@ -221,42 +202,26 @@ fn set_changes_only_what_is_given() {
         "--keep-branch=false",
     ])["source"]
         .clone();
-    assert_eq!(
-        (
-            &freed["policy"]["required_checks"],
-            &freed["policy"]["delete_branch"]
-        ),
-        (&json!([]), &json!(true))
-    );
+    freed["policy"].holds(&json!({ "required_checks": [], "delete_branch": true }));
 }
 
 #[test]
 fn what_is_not_there_is_named_with_the_command_that_adds_it() {
     let world = World::new();
     let told = world.refused(&["source", "add", REPO]);
-    assert_eq!((told.exit, told.code.as_str()), (1, "no_such"));
-    assert!(
-        told.error.contains("account `default`")
-            && told.next.contains("gaffer account add default"),
-        "{told:?}"
-    );
+    told.is(1, "no_such");
+    told.tells("account `default`", "gaffer account add default");
     let world = World::with_account();
     let told = world.refused(&["source", "add", REPO, "--agent", "bot"]);
-    assert!(
-        told.error.contains("agent `bot`") && told.next.contains("gaffer agent add bot --url"),
-        "{told:?}"
-    );
+    told.tells("agent `bot`", "gaffer agent add bot --url");
     for command in [
         &["source", "set", REPO, "--min-checks", "2"][..],
         &["source", "pause", REPO],
         &["pause", "--source", REPO],
     ] {
         let told = world.refused(command);
-        assert_eq!((told.exit, told.code.as_str()), (1, "no_such"));
-        assert!(
-            told.error.contains(REPO) && told.next.contains("gaffer source add acme/shop"),
-            "{told:?}"
-        );
+        told.is(1, "no_such");
+        told.tells(REPO, "gaffer source add acme/shop");
     }
     assert_eq!(
         world.json(&["source", "list"]),
@@ -269,8 +234,8 @@ fn a_source_is_added_once() {
     let world = World::with_account();
     world.run(&["source", "add", REPO]).ok();
     let told = world.refused(&["source", "add", "Acme/Shop", "--merge", "on-green"]);
-    assert_eq!((told.exit, told.code.as_str()), (1, "exists"));
-    assert!(told.next.contains("gaffer source set"), "{told:?}");
+    told.is(1, "exists");
+    told.tells("", "gaffer source set");
     assert_eq!(
         world.json(&["source", "list"])["sources"][0]["policy"]["merge"],
         "human"
@@ -289,7 +254,7 @@ fn settings_that_cannot_be_meant_are_bad_usage() {
         "--min-checks",
         "0",
     ]);
-    assert_eq!((unchecked.exit, unchecked.code.as_str()), (2, "usage"));
+    unchecked.is(2, "usage");
     world
         .run(&["source", "add", REPO, "--min-checks", "0"])
         .ok();
@@ -299,8 +264,7 @@ fn settings_that_cannot_be_meant_are_bad_usage() {
             .exit,
         2
     );
-    let nothing = world.refused(&["source", "set", REPO]);
-    assert_eq!((nothing.exit, nothing.code.as_str()), (2, "usage"));
+    world.refused(&["source", "set", REPO]).is(2, "usage");
     assert_eq!(
         world.json(&["source", "list"])["sources"][0]["policy"]["merge"],
         "human"
@@ -319,7 +283,7 @@ fn a_source_that_is_not_there_is_refused_with_the_nearest() {
         &["pipeline", "on", "acme/shpo"],
     ] {
         let told = world.refused(command);
-        assert_eq!((told.exit, told.code.as_str()), (1, "no_such"));
+        told.is(1, "no_such");
         let near = "there is no source `acme/shpo` (did you mean `acme/shop`?)";
         assert!(told.error.contains(near), "{told:?}");
         assert_eq!(told.next, "add it with `gaffer source add acme/shpo`");

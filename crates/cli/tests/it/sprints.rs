@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::jobs::{backend, create, put, save, world};
-use crate::world::{World, ran};
+use crate::world::{Fields, Told, World, ran};
 
 const REPO: &str = "acme/shop";
 
@@ -69,20 +69,10 @@ fn how_the_sprints_of_a_source_go_is_set_and_kept_by_each() {
         "45m",
     ];
     let rules = world.json(&line)["source"]["sprints"].clone();
-    assert_eq!(
-        (
-            &rules["parallel"],
-            &rules["at_once"],
-            &rules["member_timeout"]
-        ),
-        (&json!("every=5"), &json!(2), &json!("45m"))
-    );
+    rules.holds(&json!({ "parallel": "every=5", "at_once": 2, "member_timeout": "45m" }));
     let rules = world.json(&["sprint", "set", REPO, "--next", "at-once"]);
     let rules = &rules["source"]["sprints"];
-    assert_eq!(
-        (&rules["parallel"], &rules["next"]),
-        (&json!("every=5"), &json!("at-once"))
-    );
+    rules.holds(&json!({ "parallel": "every=5", "next": "at-once" }));
     let shown = world
         .run(&["sprint", "set", REPO, "--next", "at-once"])
         .ok();
@@ -93,19 +83,11 @@ fn how_the_sprints_of_a_source_go_is_set_and_kept_by_each() {
         world.json(&line)["plan"].clone()
     };
     let parallel = plan("50");
-    assert_eq!(
-        (&parallel["merges"], &parallel["at_once"]),
-        (&json!("consolidated"), &json!(2))
-    );
+    parallel.holds(&json!({ "merges": "consolidated", "at_once": 2 }));
     let sequential = plan("51");
-    assert_eq!(
-        (&sequential["merges"], &sequential["at_once"]),
-        (&json!("individual"), &json!(1))
-    );
-    assert_eq!(
-        (&sequential["begin_now"], &sequential["begin_later"]),
-        (&json!(1), &json!(3))
-    );
+    sequential.holds(&json!({
+        "merges": "individual", "at_once": 1, "begin_now": 1, "begin_later": 3,
+    }));
     let begun = start(&world);
     let states = begun["members"]
         .as_array()
@@ -140,7 +122,7 @@ fn odd_settings_of_sprints_are_refused() {
     let odd = world.refused(&["sprint", "set", REPO, "--member-timeout", "30s"]);
     assert!(odd.next.contains("gaffer sprint set acme/shop"), "{odd:?}");
     let missing = world.refused(&["sprint", "set", "acme/none", "--next", "by-hand"]);
-    assert_eq!((missing.code.as_str(), missing.exit), ("no_such", 1));
+    missing.is(1, "no_such");
 }
 
 #[test]
@@ -148,23 +130,16 @@ fn a_dry_run_says_who_would_take_part_and_what_waits() {
     let world = with_personas();
     let line = ["sprint", "start", REPO, "--dry-run"];
     let said = world.run(&line).ok().stdout;
-    for told in [
+    said.tells(&[
         "Sprint 1 of acme/shop would start; nothing was created.",
         "art, curator, refactor, sheriff",
         "jules-sprint-1-integration",
         "A member that waits for 60 minutes is given up",
         "gaffer sprint set acme/shop --at-once N",
-    ] {
-        assert!(said.contains(told), "{told}: {said}");
-    }
+    ]);
     let plan = &world.json(&line)["plan"];
     // The free plan runs three at once.
-    assert_eq!(
-        (&plan["sessions"], &plan["begin_now"]),
-        (&json!(4), &json!(3))
-    );
-    assert_eq!(plan["wait_for_slots"], 1);
-    assert_eq!(plan["wait_for_quota"], 0);
+    plan.holds(&json!({ "sessions": 4, "begin_now": 3, "wait_for_slots": 1, "wait_for_quota": 0 }));
     let none = world.run(&["sprint", "list", REPO]).ok().stdout;
     let first = "No sprint yet: `gaffer sprint start acme/shop`.";
     assert!(none.contains(first), "{none}");
@@ -186,8 +161,8 @@ fn a_start_names_the_files_of_personas_that_it_leaves_out() {
     let fault = ".jules/personas/odd/prompt.md:1: there is no `id`: add `id: odd`";
     let world = with_faults(&[fault]);
     let named = world.refused(&["sprint", "start", REPO, "--persona", "odd"]);
-    assert_eq!((named.code.as_str(), named.exit), ("faulty_persona", 1));
-    assert!(named.error.contains(fault), "{named:?}");
+    named.is(1, "faulty_persona");
+    named.tells(fault, "");
     let line = ["sprint", "start", REPO, "--persona", "curator"];
     let dry = [&line[..], &["--dry-run"]].concat();
     for line in [&dry[..], &line[..]] {
@@ -216,10 +191,7 @@ fn a_start_in_a_pause_launches_nobody() {
     world.run(&["pause"]).ok();
     let line = ["sprint", "start", REPO, "--persona", "curator"];
     let plan = world.json(&[&line[..], &["--dry-run"]].concat())["plan"].clone();
-    assert_eq!(
-        (&plan["begin_now"], &plan["begin_later"]),
-        (&json!(0), &json!(1))
-    );
+    plan.holds(&json!({ "begin_now": 0, "begin_later": 1 }));
     let said = world.run(&line).ok().stdout;
     let told = "Sprint 1 of acme/shop\ncurator begins later\nEverything is paused.\n";
     assert_eq!(said, told);
@@ -230,11 +202,11 @@ fn a_sprint_is_listed_shown_explained_ticked_integrated_and_aborted() {
     let world = with_personas();
     start(&world);
     let again = world.refused(&["sprint", "start", REPO]);
-    assert_eq!((again.code.as_str(), again.exit), ("already_running", 1));
+    again.is(1, "already_running");
     let look = "gaffer sprint why acme/shop";
     assert!(again.next.contains(look), "{again:?}");
     let waits = world.refused(&["sprint", "integrate", REPO]);
-    assert_eq!((waits.code.as_str(), waits.exit), ("nothing_ready", 1));
+    waits.is(1, "nothing_ready");
     assert!(!waits.next.contains("--now"), "{waits:?}");
     for (command, said) in [
         (&["sprint", "list", REPO][..], "0 of 2"),
@@ -254,17 +226,13 @@ fn a_sprint_is_listed_shown_explained_ticked_integrated_and_aborted() {
         assert!(ran.stdout.contains(said), "{said}: {ran:?}");
     }
     let status = world.run(&["status"]).stdout;
-    assert!(
-        status.contains("acme/shop 50: working, 0 of 2 in"),
-        "{status}"
-    );
+    status.tells(&["acme/shop 50: working, 0 of 2 in"]);
     let now = world.refused(&["sprint", "integrate", REPO, "--now"]);
-    assert_eq!((now.code.as_str(), now.exit), ("nothing_ready", 1));
+    now.is(1, "nothing_ready");
     let abort = "gaffer sprint abort acme/shop";
     assert!(now.next.contains(abort), "{now:?}");
     world.json(&["sprint", "abort", REPO]);
-    let over = world.refused(&["sprint", "abort", REPO]);
-    assert_eq!((over.code.as_str(), over.exit), ("ended", 1));
+    world.refused(&["sprint", "abort", REPO]).is(1, "ended");
     let next = world.json(&["sprint", "start", REPO, "--persona", "art"]);
     assert_eq!(next["sprint"]["number"], 51);
     let off = world.json(&["sprint", "abort", REPO]);
@@ -293,7 +261,7 @@ fn what_cannot_be_a_sprint_is_refused() {
         (&["sprint", "state", REPO], "no_such_sprint"),
     ] {
         let refused = world.refused(line);
-        assert_eq!((refused.code.as_str(), refused.exit), (code, 1), "{line:?}");
+        refused.is(1, code);
     }
     let other = world.refused(&["sprint", "why", REPO, "7"]);
     let list = format!("`gaffer sprint list {REPO}`");
@@ -332,8 +300,8 @@ fn the_state_is_not_written_through_a_link() {
     let mut command = world.command(&["sprint", "state", REPO, "--json"]);
     command.current_dir(folder.path());
     let refused = ran(command, "").failure();
-    assert_eq!((refused.code.as_str(), refused.exit), ("link", 2));
-    assert!(refused.error.contains(".jules is a link"), "{refused:?}");
+    refused.is(2, "link");
+    refused.tells(".jules is a link", "");
     let mut there = std::fs::read_dir(elsewhere.path()).unwrap();
     assert!(there.next().is_none());
 }
@@ -358,8 +326,7 @@ fn the_state_is_written_where_scripts_look_for_it() {
     let job = create(&world);
     wait(give_job(&backend(&world), &job));
     let after = write();
-    assert_eq!(after["last_persona_id"], "refactor");
-    assert_eq!(after["last_persona_index"], 1);
+    after.holds(&json!({ "last_persona_id": "refactor", "last_persona_index": 1 }));
     assert_eq!(after["last_session_id"], Value::Null, "it waits for a slot");
     let turn = &after["history"][0];
     assert_eq!(turn["persona_id"], "refactor");

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::World;
+use crate::world::{Fields, World};
 
 #[test]
 fn everything_is_paused_until_it_is_resumed() {
@@ -39,10 +39,7 @@ fn one_source_is_paused_by_either_command() {
         json!({ "source": "acme/shop", "paused": true })
     );
     let status = world.json(&["status"]);
-    assert_eq!(
-        (&status["paused_sources"], &status["paused_since"]),
-        (&json!(["acme/shop"]), &json!(null))
-    );
+    status.holds(&json!({ "paused_sources": ["acme/shop"], "paused_since": null }));
     assert_eq!(
         world.json(&["source", "resume", "acme/shop"])["paused"],
         false
@@ -73,16 +70,10 @@ fn status_tells_people_where_they_are() {
     let _up = world.worked_over();
     let status = world.json(&["status"]);
     let account = &status["accounts"][0];
-    assert_eq!(
-        (&account["name"], &account["slots"]),
-        (&json!("default"), &json!({ "used": 0, "of": 3 }))
-    );
+    account.holds(&json!({ "name": "default", "slots": { "used": 0, "of": 3 } }));
     // As the HTTP API answers it.
     assert_eq!(account["health"], "working");
-    assert_eq!(
-        status["queue"],
-        json!({ "waiting": 0, "dead": 0, "oldest": null })
-    );
+    status.holds(&json!({ "queue": { "waiting": 0, "dead": 0, "oldest": null } }));
     assert!(world.run(&["status"]).ok().says("0 of 15"));
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{Fields, World};
 
 #[test]
 fn a_token_is_shown_once_listed_without_it_and_revoked() {
@@ -21,8 +21,7 @@ fn a_token_is_shown_once_listed_without_it_and_revoked() {
         text.starts_with("gaf_dashboard_") && text.len() > 70,
         "{text}"
     );
-    assert_eq!(made["token"]["scope"], "read");
-    assert_eq!(made["token"]["state"], "open");
+    made["token"].holds(&json!({ "scope": "read", "state": "open" }));
     assert!(!world.stored(text), "only its digest is stored");
     let listed = world.run(&["token", "list"]).ok();
     assert!(
@@ -35,7 +34,7 @@ fn a_token_is_shown_once_listed_without_it_and_revoked() {
     assert_eq!(other["token"]["expires_at"], Value::Null);
 
     let again = world.refused(&["token", "create", "dashboard"]);
-    assert_eq!((again.exit, again.code.as_str()), (1, "exists"));
+    again.is(1, "exists");
     for _ in 0..2 {
         let revoked = world.json(&["token", "revoke", "dashboard"]);
         assert_eq!(revoked["token"]["state"], "revoked");

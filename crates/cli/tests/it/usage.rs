@@ -1,6 +1,6 @@
 //! Exit codes, help, completions, and what failures look like.
 
-use crate::world::{KEY, World, ran};
+use crate::world::{KEY, Told, World, ran};
 
 #[test]
 fn bad_usage_ends_with_2_and_names_the_argument_and_its_value() {
@@ -24,12 +24,8 @@ fn bad_usage_ends_with_2_and_names_the_argument_and_its_value() {
     ];
     for (arguments, name) in wrong {
         let told = world.refused(arguments);
-        assert_eq!(
-            (told.exit, told.code.as_str()),
-            (2, "usage"),
-            "{arguments:?}"
-        );
-        assert!(told.error.contains(name), "{arguments:?}: {told:?}");
+        told.is(2, "usage");
+        told.tells(name, "");
         let people = world.run(arguments);
         assert!(
             people.code == 2 && people.stdout.is_empty() && people.stderr.lines().count() <= 2,
@@ -146,10 +142,7 @@ fn every_shell_gets_completions() {
     let world = World::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let ran = world.run(&["completions", shell]).ok();
-        assert!(
-            ran.says("gaffer") && ran.says("rotate") && ran.says("monitor"),
-            "{shell}"
-        );
+        ran.tells(&["gaffer", "rotate", "monitor"]);
     }
     assert_eq!(world.run(&["completions", "cmd"]).code, 2);
 }
@@ -159,8 +152,7 @@ fn a_data_folder_is_found_or_asked_for() {
     let world = World::new();
     let mut nowhere = world.command(&["status", "--json"]);
     nowhere.env_remove("GAFFER_DATA");
-    let told = ran(nowhere, "").failure();
-    assert_eq!((told.exit, told.code.as_str()), (2, "usage"));
+    ran(nowhere, "").failure().is(2, "usage");
     let agent = ["agent", "add", "bot", "--url", "https://bot.example.com/x"];
     let mut home = world.command(&agent);
     home.env_remove("GAFFER_DATA")
@@ -180,7 +172,7 @@ fn what_is_to_be_done_next_can_be_done() {
         "{empty:?}"
     );
     let nothing = world.refused(&["restore", "no-such-file"]);
-    assert_eq!((nothing.exit, nothing.code.as_str()), (2, "usage"));
+    nothing.is(2, "usage");
     for word in ["owner", "mode", "owns"] {
         assert!(
             !nothing.error.contains(word) && !nothing.next.contains(word),
@@ -216,7 +208,7 @@ fn a_service_runs_the_very_command_that_was_typed() {
 fn a_folder_that_cannot_be_served_is_refused() {
     let world = World::new().set("PATH", "/nowhere");
     let told = world.refused(&["sandbox", "--folder", "./no-such"]);
-    assert_eq!((told.exit, told.code.as_str()), (2, "usage"), "{told:?}");
+    told.is(2, "usage");
     // No git is found there.
     let file = world.file("a.txt", "a\n");
     let folder = std::path::Path::new(&file).parent().unwrap();
@@ -227,8 +219,8 @@ fn a_folder_that_cannot_be_served_is_refused() {
         folder.to_str().unwrap(),
     ];
     let told = world.refused(&[&["sandbox"], &serve[..]].concat());
-    assert_eq!((told.exit, told.code.as_str()), (1, "no_files"), "{told:?}");
-    assert!(told.error.contains("install git 2.38"), "{told:?}");
+    told.is(1, "no_files");
+    told.tells("install git 2.38", "");
 }
 
 #[test]
@@ -236,9 +228,8 @@ fn a_demo_of_a_repository_with_files_is_refused_without_git() {
     let world = World::new().set("PATH", "/nowhere");
     for story in ["--sprint", "--pipeline"] {
         let told = world.refused(&["demo", story]);
-        assert_eq!((told.exit, told.code.as_str()), (1, "no_files"), "{told:?}");
-        assert!(told.error.contains("`git init` does not run"), "{told:?}");
-        assert!(told.next.contains("git 2.38"), "{told:?}");
+        told.is(1, "no_files");
+        told.tells("`git init` does not run", "git 2.38");
     }
 }
 

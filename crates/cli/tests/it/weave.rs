@@ -9,8 +9,10 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::process::Command;
 
+use serde_json::json;
+
 use crate::scaffold::repository::{Repository, ran_in};
-use crate::world::Ran;
+use crate::world::{Fields, Ran};
 
 /// A repository with a file of thirty lines, and patches beside it.
 struct Bench(Repository);
@@ -130,30 +132,20 @@ fn a_program_reads_the_same_and_the_order_can_be_given() {
     let ran = bench.weave(&[&["--order", "given", "--json"], &THREE[..]].concat());
     assert_eq!(ran.code, 1, "{ran:?}");
     let told = ran.json();
-    assert_eq!(told["order"], serde_json::json!([1, 2, 3]));
+    assert_eq!(told["order"], json!([1, 2, 3]));
     assert_eq!(told["base"], bench.0.git(&["rev-parse", "HEAD"]));
     let second = &told["members"][1];
-    assert_eq!(second["name"], "second.patch");
-    assert_eq!(second["verdict"], "conflict");
-    assert_eq!(second["conflicts_with"], serde_json::json!([1]));
+    second.holds(&json!({ "name": "second.patch", "verdict": "conflict", "conflicts_with": [1] }));
     let clash = &second["clashes"][0];
-    assert_eq!(
-        (&clash["path"], &clash["kind"]),
-        (&"src/cart.rs".into(), &"lines".into())
-    );
-    assert_eq!(
-        clash["lines"],
-        serde_json::json!([{ "first": 10, "count": 5 }])
-    );
+    clash.holds(&json!({
+        "path": "src/cart.rs", "kind": "lines", "lines": [{ "first": 10, "count": 5 }],
+    }));
     assert_eq!((&told["in"], &told["files"]), (&2.into(), &3.into()));
     let one = bench
         .weave(&["second.patch", "third.diff", "--json"])
         .ok()
         .json();
-    assert_eq!(
-        (&one["in"], &one["written"]),
-        (&2.into(), &serde_json::Value::Null)
-    );
+    one.holds(&json!({ "in": 2, "written": null }));
 }
 
 #[test]
@@ -168,8 +160,7 @@ fn what_git_refuses_by_its_context_is_merged_as_its_three_way_does() {
     assert_eq!(bench.judged(&["old.patch"], &[]), None);
     let judged = bench.judged(&["old.patch"], &["--3way"]);
     let ran = bench.weave(&["old.patch", "--write"]).ok();
-    assert!(ran.stdout.contains("(three_way, 1 file)"), "{ran:?}");
-    assert!(ran.stdout.contains("1 file written."), "{ran:?}");
+    ran.prints(&["(three_way, 1 file)", "1 file written."]);
     assert!(judged.is_some());
     assert_eq!(Some(bench.tree()), judged);
     let ran = bench.weave(&["stale.patch"]);
@@ -226,11 +217,7 @@ fn a_mailbox_of_several_patches_is_one_member() {
     assert_eq!(mailed.code, 0, "{mailed:?}");
     bench.0.git(&["reset", "--hard", "--quiet", &start]);
     let ran = bench.weave(&["series.mbox", "--write"]).ok();
-    assert!(
-        ran.stdout
-            .contains("✅ #1 series.mbox applies cleanly (applied, 2 files)"),
-        "{ran:?}"
-    );
+    ran.prints(&["✅ #1 series.mbox applies cleanly (applied, 2 files)"]);
     assert_eq!(bench.tree(), judged);
 }
 

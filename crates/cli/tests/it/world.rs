@@ -173,7 +173,80 @@ pub(crate) struct FailureText {
     pub(crate) existing: String,
 }
 
+/// What is printed, and has to have these parts, or none of them.
+pub(crate) trait Told {
+    fn tells(&self, parts: &[&str]);
+    fn lacks(&self, parts: &[&str]);
+}
+
+impl Told for str {
+    #[track_caller]
+    fn tells(&self, parts: &[&str]) {
+        for part in parts {
+            assert!(self.contains(part), "{part}: {self}");
+        }
+    }
+
+    #[track_caller]
+    fn lacks(&self, parts: &[&str]) {
+        for part in parts {
+            assert!(!self.contains(part), "{part}: {self}");
+        }
+    }
+}
+
+impl Told for Ran {
+    #[track_caller]
+    fn tells(&self, parts: &[&str]) {
+        for part in parts {
+            assert!(self.says(part), "{part}: {self:?}");
+        }
+    }
+
+    #[track_caller]
+    fn lacks(&self, parts: &[&str]) {
+        for part in parts {
+            assert!(!self.says(part), "{part}: {self:?}");
+        }
+    }
+}
+
+/// JSON that has to have these fields with these values.
+pub(crate) trait Fields {
+    fn holds(&self, fields: &Value);
+}
+
+impl Fields for Value {
+    #[track_caller]
+    fn holds(&self, fields: &Value) {
+        for (name, value) in fields.as_object().unwrap() {
+            assert_eq!(&self[name], value, "{name}: {self}");
+        }
+    }
+}
+
+impl FailureText {
+    /// It ends with this exit code and has this code.
+    #[track_caller]
+    pub(crate) fn is(&self, exit: i32, code: &str) {
+        assert_eq!((self.exit, self.code.as_str()), (exit, code), "{self:?}");
+    }
+
+    /// It says this of what is wrong, and that of what to do.
+    #[track_caller]
+    pub(crate) fn tells(&self, error: &str, next: &str) {
+        assert!(self.error.contains(error), "{error}: {self:?}");
+        assert!(self.next.contains(next), "{next}: {self:?}");
+    }
+}
+
 impl Ran {
+    /// It has these parts on standard output.
+    #[track_caller]
+    pub(crate) fn prints(&self, parts: &[&str]) {
+        self.stdout.tells(parts);
+    }
+
     /// It has to have worked, without a word on stderr.
     #[track_caller]
     pub(crate) fn ok(self) -> Self {

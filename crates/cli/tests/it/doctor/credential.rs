@@ -7,7 +7,7 @@ use sandbox::github::{
 use sandbox::{Fault, FaultKind, Scenario, Service, Times};
 
 use super::clinic::{APP_KEY, Clinic, closed_port};
-use crate::world::KEY;
+use crate::world::{KEY, Told};
 
 /// A token of this kind that may do this.
 fn with_token(token: &str, kind: TokenKind, permissions: Permissions) -> Clinic {
@@ -180,10 +180,7 @@ fn github_is_asked_too_often() {
         "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
     answers(&clinic, "", 403, Some(limit));
     let ills = clinic.ills(&[]);
-    assert!(
-        ills.contains("  github_trouble  ") && ills.contains("  repo_unseen  "),
-        "{ills}"
-    );
+    ills.tells(&["  github_trouble  ", "  repo_unseen  "]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use expect_test::expect;
 use sandbox::github::HookSetup;
 
 use super::clinic::{Clinic, closed_port};
+use crate::world::Told;
 
 const SECRET: &str = "hook-secret";
 
@@ -28,10 +29,7 @@ fn a_webhook_that_arrives_is_fine() {
     assert!(clinic.deliver() > 0);
     let (told, code) = clinic.report(&[]);
     assert_eq!(code, 0, "{told}");
-    assert!(
-        told.contains("it points at Gaffer's webhook endpoint"),
-        "{told}"
-    );
+    told.tells(&["it points at Gaffer's webhook endpoint"]);
 }
 
 #[test]

@@ -3,11 +3,12 @@
 use engine::settings::{AppSetup, MadeApp};
 use sandbox::Scenario;
 use sandbox::github::{APP_ID, DEFAULT_TOKEN};
+use serde_json::json;
 
 use super::{Setup, address, browser, clicked, get, wait};
 use crate::init::serve;
 use crate::jobs;
-use crate::world::World;
+use crate::world::{Fields, World};
 
 const PEM: &str = include_str!("../../../../sandbox/src/github/routes/app.pem");
 
@@ -48,8 +49,7 @@ fn a_token_that_works_stays_until_the_app_is_installed() {
     });
     let ran = setup.end().ok();
     let told = ran.json();
-    assert_eq!(told["in_use"], false, "{told}");
-    assert_eq!(told["not_installed_on"], serde_json::json!(["acme"]));
+    told.holds(&json!({ "in_use": false, "not_installed_on": ["acme"] }));
     assert_eq!(world.secret("github").0, DEFAULT_TOKEN);
     let (key, mode) = world.secret(&format!("apps/{APP_ID}"));
     assert!(is_key(&key) && mode == 0o600);
@@ -73,7 +73,7 @@ fn a_token_is_replaced_only_by_one_that_reads() {
         ("", 2, "usage"),
     ] {
         let told = token(&world, bad).failure();
-        assert_eq!((told.exit, told.code.as_str()), (exit, code), "{told:?}");
+        told.is(exit, code);
         assert!(!told.error.contains("hunter2"));
         assert_eq!(world.secret("github").0, DEFAULT_TOKEN);
     }
@@ -85,13 +85,10 @@ fn a_token_is_replaced_only_by_one_that_reads() {
     assert!(is_key(&world.secret("github").0));
     // From the App back to a token, and from the token back to the App.
     let told = token(&world, DEFAULT_TOKEN).ok().json();
-    assert_eq!(told["reads"], serde_json::json!(["acme/shop"]));
+    assert_eq!(told["reads"], json!(["acme/shop"]));
     assert_eq!(world.secret("github").0, DEFAULT_TOKEN);
     let again = world.json(&setup);
-    assert_eq!(
-        (&again["app_id"], &again["in_use"]),
-        (&APP_ID.into(), &true.into())
-    );
+    again.holds(&json!({ "app_id": APP_ID, "in_use": true }));
     assert!(is_key(&world.secret("github").0));
 }
 
@@ -114,8 +111,7 @@ fn the_key_of_an_older_app_is_not_taken_for_a_newer_ones() {
     let take = [&setup[..], &["--app-id", &id, "--key-file", &file]].concat();
     world.json(&take);
     died_making(&world, 7);
-    let told = world.refused(&setup);
-    assert_eq!((told.exit, told.code.as_str()), (1, "key_lost"), "{told:?}");
+    world.refused(&setup).is(1, "key_lost");
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Logs that are broken, their backups, and what makes them whole.
 
+use serde_json::json;
+
 use super::*;
+use crate::world::{Fields, Told};
 
 /// Everything that needs a log that is whole.
 const COMMANDS: [&str; 9] = [
@@ -38,13 +41,8 @@ fn a_broken_log_is_never_an_empty_inbox() {
         let before = office.text();
         for command in COMMANDS {
             let refused = office.refused(&format!("jules-mail {command}"));
-            assert_eq!(
-                (refused.code.as_str(), refused.exit),
-                ("broken_mail", 1),
-                "{command}"
-            );
-            assert!(refused.error.contains(told), "{command}: {refused:?}");
-            assert!(refused.next.contains("jules-mail rebuild"), "{refused:?}");
+            refused.is(1, "broken_mail");
+            refused.tells(told, "jules-mail rebuild");
         }
         let log = office.types("jules-mail log");
         assert_eq!((log.code, log.stdout.as_str()), (1, before.as_str()));
@@ -67,10 +65,7 @@ fn a_rebuild_keeps_what_is_valid_and_lays_the_rest_aside() {
         "all of it: {verified:?}"
     );
     let told = office.json("jules-mail rebuild");
-    assert_eq!(
-        (&told["kept"], &told["rejected"], &told["lost"]),
-        (&2.into(), &2.into(), &serde_json::json!([2]))
-    );
+    told.holds(&json!({ "kept": 2, "rejected": 2, "lost": [2] }));
     let aside = fs::read_to_string(office.file(".jules/mail/events.rejected")).unwrap();
     assert_eq!(aside, "nonsense\ntorn\n");
     office.prints("jules-mail verify");
@@ -87,8 +82,7 @@ fn a_rebuild_keeps_what_is_valid_and_lays_the_rest_aside() {
 #[test]
 fn a_restore_brings_back_what_was_sealed() {
     let office = Office::new();
-    let refused = office.refused("jules-mail restore");
-    assert_eq!((refused.code.as_str(), refused.exit), ("no_backup", 1));
+    office.refused("jules-mail restore").is(1, "no_backup");
     office.sent(&["art", "bolt", "art"]);
     assert_eq!(office.prints("jules-mail seal"), "Events backed up: 3.\n");
     assert_eq!(office.prints("jules-mail seal"), "Events backed up: 0.\n");
@@ -123,10 +117,7 @@ fn a_restore_brings_back_what_was_sealed() {
     office.prints("jules-mail restore; jules-mail verify");
     let gone =
         office.prints("rm .jules/mail/events.jsonl; jules-mail inbox --persona art 2>&1 || true");
-    assert!(
-        gone.contains("no line sends the messages #1 to #3"),
-        "{gone}"
-    );
+    gone.tells(&["no line sends the messages #1 to #3"]);
 }
 
 #[test]
@@ -169,32 +160,27 @@ fn a_rebuild_says_what_only_the_backups_have_and_which_page_is_broken() {
     office.sent(&["art", "bolt"]);
     office.prints("jules-mail seal; sed -i 2d .jules/mail/events.jsonl");
     let told = office.prints("jules-mail rebuild");
-    assert!(told.contains("Messages lost: #2."), "{told}");
-    assert!(
-        told.contains("otherwise: 1; `jules-mail restore` brings"),
-        "{told}"
-    );
+    told.tells(&[
+        "Messages lost: #2.",
+        "otherwise: 1; `jules-mail restore` brings",
+    ]);
     office.prints("jules-mail stats");
     assert_eq!(office.types("jules-mail verify").code, 1);
     let told = office.json("jules-mail restore");
-    assert_eq!(
-        (&told["in_backups"], &told["broken_page"]),
-        (&0.into(), &serde_json::Value::Null)
-    );
+    told.holds(&json!({ "in_backups": 0, "broken_page": null }));
     office.prints("jules-mail verify");
 
     let page = ".jules/mail/backups/page-000001.jsonl";
     office.prints(&format!("sed -i s/bolt/volt/ {page}"));
     let refused = office.refused("jules-mail restore");
-    assert_eq!((refused.code.as_str(), refused.exit), ("no_backup", 1));
-    assert!(refused.error.contains("page-000001.jsonl"), "{refused:?}");
+    refused.is(1, "no_backup");
+    refused.tells("page-000001.jsonl", "");
     assert!(refused.next.starts_with("move this page"), "{refused:?}");
     let told = office.prints("jules-mail rebuild");
-    assert!(
-        told.contains("The backups are still broken: page 1"),
-        "{told}"
-    );
-    assert!(told.contains("Next: move this page"), "{told}");
+    told.tells(&[
+        "The backups are still broken: page 1",
+        "Next: move this page",
+    ]);
     office.prints(&format!("rm {page}; jules-mail seal; jules-mail verify"));
 }
 
@@ -240,16 +226,10 @@ fn an_export_is_imported_whole_or_not_at_all() {
     mixed.sent(&["curator"]);
     let before = mixed.text();
     let refused = mixed.refused(&import);
-    assert_eq!((refused.code.as_str(), refused.exit), ("bad_import", 1));
-    assert!(
-        refused.error.contains("message #1 is sent twice"),
-        "{refused:?}"
-    );
+    refused.is(1, "bad_import");
+    refused.tells("message #1 is sent twice", "");
     let refused = mixed.refused("printf '\\nx\\n' | jules-mail import -");
-    assert!(
-        refused.error.contains("line 2: it is no JSON object"),
-        "{refused:?}"
-    );
+    refused.tells("line 2: it is no JSON object", "");
     let refused = mixed.refused("jules-mail import nothing");
     assert_eq!(refused.exit, 2);
     assert_eq!(mixed.text(), before);

@@ -49,7 +49,7 @@ impl Both {
         let here = self.office.refused(line);
         let there = self.refused(&format!("{line} --repo acme/shop"), TOKEN);
         for told in [&here, &there] {
-            assert_eq!((told.code.as_str(), told.exit), (code, exit), "{line}");
+            told.is(exit, code);
         }
         assert!(there.error.contains(&here.error), "{there:?}: {here:?}");
         there
@@ -157,11 +157,8 @@ fn the_mail_of_one_store_goes_to_the_other_and_back() {
         "jules-mail send --from weaver --to bolt --subject Other --body x --repo acme/shop",
     );
     let refused = both.refused(import, TOKEN);
-    assert_eq!((refused.code.as_str(), refused.exit), ("bad_import", 1));
-    assert!(
-        refused.error.contains("message #4 is sent twice"),
-        "{refused:?}"
-    );
+    refused.is(1, "bad_import");
+    refused.tells("message #4 is sent twice", "");
 }
 
 #[test]
@@ -172,8 +169,8 @@ fn a_fault_of_an_import_is_told_with_the_line_of_the_file() {
         .prints("sed -i 2d .jules/mail/events.jsonl; jules-mail rebuild");
     let import = "jules-mail export | sed '2s/\"Hi\"/\"\"/' | jules-mail import - --repo acme/shop";
     let faulty = both.refused(import, TOKEN);
-    assert_eq!((faulty.code.as_str(), faulty.exit), ("bad_import", 1));
-    assert!(faulty.error.contains("line 2: "), "{faulty:?}");
+    faulty.is(1, "bad_import");
+    faulty.tells("line 2: ", "");
     let whole = "echo '{\"bad\":1}' | jules-mail import - --repo acme/shop";
     let said = both.refused(whole, TOKEN).error;
     assert!(said.contains("`event_type` is missing"), "{said}");
@@ -216,19 +213,13 @@ fn a_token_of_a_persona_says_who_it_is() {
         "jules-mail read 1 --persona art",
     ] {
         let refused = both.refused(&format!("{line} --repo acme/shop"), token);
-        assert_eq!(
-            (refused.code.as_str(), refused.exit),
-            ("not_its_persona", 1)
-        );
+        refused.is(1, "not_its_persona");
     }
     for persona in ["curator", "art"] {
         let line = format!("jules-mail sent --persona {persona} --repo acme/shop");
         let refused = both.refused(&line, token);
         assert_eq!(refused.code, "not_its_persona");
-        assert!(
-            refused.error.contains("a token without a persona"),
-            "{refused:?}"
-        );
+        refused.tells("a token without a persona", "");
     }
     let unnamed = both.refused(send, TOKEN);
     assert_eq!(unnamed.code, "missing_field");
@@ -269,7 +260,7 @@ fn what_is_refused_is_refused_in_the_same_words() {
     let restore = both.refused("jules-mail restore --repo acme/shop", TOKEN);
     assert_eq!(restore.exit, 2);
     let unknown = both.refused("jules-mail stats --repo acme/none", TOKEN);
-    assert_eq!((unknown.code.as_str(), unknown.exit), ("no_such_source", 1));
+    unknown.is(1, "no_such_source");
     let nowhere = "jules-mail stats --repo acme/shop --url http://127.0.0.1:1";
     assert_eq!(both.refused(nowhere, TOKEN).exit, 1);
 }

@@ -1,6 +1,9 @@
 //! The commands of the plan for parallel personas, as they are typed there.
 
+use serde_json::json;
+
 use super::*;
+use crate::world::Fields;
 
 /// Its section on the command line, where a persona's machine says who it is.
 const SECTION: [(&str, &str); 5] = [
@@ -108,10 +111,7 @@ fn reading(office: &Office) {
         .ok();
     let inbox = inbox.json();
     let last = &inbox["messages"][39];
-    assert_eq!(
-        (&last["message_id"], &last["from_persona"], &last["tags"]),
-        (&42.into(), &"weaver".into(), &serde_json::json!([]))
-    );
+    last.holds(&json!({ "message_id": 42, "from_persona": "weaver", "tags": [] }));
     assert!(last["read_at"].is_string() && inbox["messages"][38]["read_at"].is_null());
     let conflict = office.json("jules-mail read 4 --persona refactor");
     let link = "https://github.com/owner/repo/pull/123.patch";
@@ -215,8 +215,7 @@ fn a_body_is_read_from_standard_input() {
 fn mail_to_the_team_is_one_line_for_each_persona() {
     let office = Office::new();
     let all = "jules-mail send --from art --to all@team --subject Hi --body x";
-    let refused = office.refused(all);
-    assert_eq!((refused.code.as_str(), refused.exit), ("no_team", 2));
+    office.refused(all).is(2, "no_team");
     assert!(!office.file(".jules").exists(), "nothing was sent");
     office.sent(&["art", "bolt", "curator@team", "human"]);
     let inbox = office.prints("jules-mail inbox --persona curator");

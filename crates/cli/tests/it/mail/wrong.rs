@@ -1,6 +1,7 @@
 //! What is refused: by field, value and remedy, and with nothing half done.
 
 use super::*;
+use crate::world::Told;
 
 /// What follows `jules-mail send`, what is told of it, and a part of the value.
 fn letters() -> Vec<(String, &'static str, &'static str)> {
@@ -58,16 +59,9 @@ fn what_cannot_be_sent_is_refused_and_nothing_is_written() {
     for (letter, field, value) in letters() {
         let line = format!("jules-mail send {letter}");
         let refused = office.refused(&line);
-        assert_eq!(
-            (refused.code.as_str(), refused.exit),
-            ("usage", 2),
-            "{line}"
-        );
+        refused.is(2, "usage");
         let told = &refused.error;
-        assert!(
-            told.contains(field) && told.contains(value),
-            "{line}: {told}"
-        );
+        told.tells(&[field, value]);
         assert!(!told.contains("ghp_") && told.len() < 1_000, "{told}");
         assert!(!refused.next.is_empty(), "{refused:?}");
     }
@@ -80,8 +74,8 @@ fn what_cannot_be_sent_is_refused_and_nothing_is_written() {
     );
     let odd = office
         .refused("printf '\\xff' | jules-mail send --from weaver --to art --subject Hi --body -");
-    assert_eq!((odd.code.as_str(), odd.exit), ("usage", 2));
-    assert!(odd.error.contains("not UTF-8"), "{odd:?}");
+    odd.is(2, "usage");
+    odd.tells("not UTF-8", "");
     assert!(!office.file(".jules").exists(), "nothing was sent");
 }
 
@@ -97,8 +91,8 @@ fn without_a_name_it_is_nobodys_mail() {
     ] {
         for before in ["", "JULES_PERSONA= ", "JULES_PERSONA=' ' "] {
             let refused = office.refused(&format!("{before}jules-mail {command}"));
-            assert_eq!((refused.code.as_str(), refused.exit), ("no_persona", 1));
-            assert!(refused.next.contains(option), "{refused:?}");
+            refused.is(1, "no_persona");
+            refused.tells("", option);
         }
         let refused = office.refused(&format!("JULES_PERSONA=A jules-mail {command}"));
         assert_eq!(refused.exit, 2, "{refused:?}");
@@ -125,7 +119,7 @@ fn an_unknown_message_and_one_of_another_persona_answer_alike() {
         let refused = |id: &str| {
             let command = command.replace("ID", id);
             let refused = office.refused(&format!("jules-mail {command} --persona art"));
-            assert_eq!((refused.code.as_str(), refused.exit), ("no_such", 1));
+            refused.is(1, "no_such");
             (refused.error.replace(id, "N"), refused.next)
         };
         assert_eq!(refused("1"), refused("7"), "{command}");
@@ -144,11 +138,11 @@ fn what_is_no_regular_file_is_no_log() {
     let office = Office::new();
     fs::create_dir_all(office.log()).unwrap();
     let refused = office.refused("jules-mail inbox --persona art");
-    assert_eq!((refused.code.as_str(), refused.exit), ("no_file", 2));
+    refused.is(2, "no_file");
     fs::remove_dir(office.log()).unwrap();
     office.prints("mkfifo .jules/mail/events.jsonl");
     let refused = office.refused("jules-mail inbox --persona art");
-    assert_eq!((refused.code.as_str(), refused.exit), ("no_file", 2));
+    refused.is(2, "no_file");
 }
 
 #[test]
@@ -168,8 +162,7 @@ fn what_is_no_folder_is_named_with_what_to_do() {
             let refused = office.refused(&format!("jules-mail {command}"));
             let told = (refused.code.as_str(), refused.exit);
             assert_eq!(told, ("no_folder", 2), "{path}: {command}");
-            assert!(refused.error.contains(path), "{refused:?}");
-            assert!(refused.next.contains("move it away"), "{refused:?}");
+            refused.tells(path, "move it away");
         }
         assert_eq!(fs::read_to_string(&file).unwrap(), "mine\n");
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::world::{Ran, ran};
+use crate::world::{Ran, Told, ran};
 
 const GAFFER: &str = env!("CARGO_BIN_EXE_gaffer");
 
@@ -159,7 +159,7 @@ fn every_client_finds_the_tools_and_twice_is_once() {
         assert_eq!(text(&own), first);
         let Some(project) = project else {
             let told = person.run(&[client, "--project", "--json"], &[]).failure();
-            assert_eq!((told.exit, told.code.as_str()), (2, "usage"));
+            told.is(2, "usage");
             continue;
         };
         assert_eq!(person.install(&[client, "--project"])["outcome"], "written");
@@ -240,7 +240,7 @@ fn a_link_to_nothing_is_left_as_it_is() {
     fs::create_dir_all(person.home(".cursor")).unwrap();
     symlink(&behind, &link).unwrap();
     let told = person.run(&["cursor", "--json"], &[]).failure();
-    assert_eq!((told.exit, told.code.as_str()), (1, "dangling_link"));
+    told.is(1, "dangling_link");
     for path in [&link, &behind] {
         assert!(told.error.contains(path.to_str().unwrap()), "{told:?}");
     }
@@ -258,8 +258,8 @@ fn another_entry_of_the_name_is_kept_unless_it_is_to_be_replaced() {
     let other = r#"{"mcpServers": {"gaffer": {"command": "theirs"}, "docs": {"url": "x"}}}"#;
     put(&file, other);
     let told = person.run(&["cursor", "--json"], &[]).failure();
-    assert_eq!((told.exit, told.code.as_str()), (1, "name_taken"));
-    assert!(told.next.contains("--replace"), "{told:?}");
+    told.is(1, "name_taken");
+    told.tells("", "--replace");
     assert_eq!(text(&file), other);
     assert_eq!(
         person.install(&["cursor", "--replace"])["outcome"],
@@ -291,18 +291,11 @@ fn what_cannot_be_read_is_left_alone_and_the_entry_is_shown() {
         put(&file, broken);
         let told = person.run(&["cursor", "--json"], &[]).failure();
         assert_eq!(told.code, "unreadable_settings", "{told:?}");
-        assert!(told.error.contains("mcp.json"), "{told:?}");
-        assert!(
-            told.next.contains(r#"{"mcpServers":{"gaffer":{"#),
-            "{told:?}"
-        );
+        told.tells("mcp.json", r#"{"mcpServers":{"gaffer":{"#);
         assert_eq!(text(&file), broken);
     }
     let shown = person.run(&["vscode", "--print"], &[]).ok();
-    assert!(
-        shown.says("mcp.json") && shown.says("\"servers\""),
-        "{shown:?}"
-    );
+    shown.tells(&["mcp.json", "\"servers\""]);
     assert!(!person.home(&settings("SETTINGS/Code")).exists());
     let told = person.run(&["emacs", "--json"], &[]).failure();
     assert_eq!(told.exit, 2);

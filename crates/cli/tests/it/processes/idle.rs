@@ -5,6 +5,7 @@ mod cast;
 use cast::{Cast, POLLED, QUIET, SHOP, SITE, STEPS, TICK};
 
 use super::*;
+use crate::world::Fields;
 
 /// So many polls find nothing but progress.
 const POLLS: usize = 100;
@@ -102,10 +103,7 @@ fn a_question_is_answered_at_the_second_try(cast: &mut Cast, job: &str) {
     let first = cast.next_of(job);
     assert_eq!(first["outcome"], "given back: exit code 1", "{first}");
     let second = cast.next_of(job);
-    assert_eq!(
-        (&second["outcome"], &second["attempt"]),
-        (&json!("done"), &json!(2))
-    );
+    second.holds(&json!({ "outcome": "done", "attempt": 2 }));
     assert_eq!(first["event_id"], second["event_id"]);
     let given = cast.given_of(job);
     assert_eq!(given.len(), 2, "{given:?}");
@@ -167,10 +165,7 @@ fn a_failed_job_is_tried_again(cast: &mut Cast) {
     let first = cast.hears(&job, "session_failed");
     let mut agent = cast.agent();
     let again = agent.call("jules_request_retry", json!({ "job_id": job }));
-    assert_eq!(
-        (&again["job_id"], &again["attempt"]),
-        (&json!(job), &json!(2))
-    );
+    again.holds(&json!({ "job_id": job, "attempt": 2 }));
     agent.ended();
     let second = cast.hears(&job, "session_failed");
     assert_eq!(
@@ -241,10 +236,7 @@ fn whoever_was_away_finds_what_nobody_has_decided(mut cast: Cast) {
     cast.comes_back();
     for _ in &jobs {
         let told = cast.watcher().next();
-        assert_eq!(
-            (&told["outcome"], &told["attempt"]),
-            (&json!("done"), &json!(1))
-        );
+        told.holds(&json!({ "outcome": "done", "attempt": 1 }));
     }
     for job in &jobs {
         let told: Vec<Value> = cast.given_of(job);

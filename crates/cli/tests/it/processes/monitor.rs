@@ -2,7 +2,9 @@
 
 use std::fs;
 
+
 use super::*;
+use crate::world::Fields;
 
 /// Sessions that were started elsewhere: one that asks each second, and one that only works.
 fn scenario() -> String {
@@ -94,11 +96,9 @@ fn each_question_is_appended_once_however_often_the_monitor_is_killed() {
     words.sort_unstable();
     assert_eq!(words, [1, 2, 3, 4].map(|n| format!("Which route, {n}?")));
     for event in &events {
-        assert_eq!(
-            (&event["event"], &event["repo"]),
-            (&json!("question"), &json!("acme/shop"))
-        );
-        assert_eq!(event["status"], "AWAITING_USER_FEEDBACK");
+        event.holds(&json!({
+            "event": "question", "repo": "acme/shop", "status": "AWAITING_USER_FEEDBACK",
+        }));
         assert!(
             event["job_id"].is_string() && event["observed_at"].is_string(),
             "{event}"

@@ -29,8 +29,8 @@ fn a_taken_port_names_the_option_and_leaves_no_database() {
     let address = taken.local_addr().unwrap().to_string();
     let world = World::new();
     let told = world.refused(&["up", "--listen", &address]);
-    assert_eq!((told.exit, told.code.as_str()), (1, "address_in_use"));
-    assert!(told.next.contains("--listen"), "{told:?}");
+    told.is(1, "address_in_use");
+    told.tells("", "--listen");
     assert!(!world.data().join("gaffer.db").exists());
 }
 

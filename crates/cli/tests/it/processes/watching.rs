@@ -4,7 +4,9 @@ use std::io::{BufRead, BufReader};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
+
 use super::*;
+use crate::world::{Fields, Told};
 
 impl Stage {
     /// A stage whose agent has an inbox.
@@ -86,15 +88,13 @@ fn a_command_is_run_for_each_wake_and_again_until_it_succeeds() {
     let up = stage.up_at(&url);
     let job = stage.create(&url);
     let first = watcher.next();
-    assert_eq!(first["outcome"], "given back: exit code 3");
-    assert_eq!(first["kind"], "completed");
+    first.holds(&json!({ "outcome": "given back: exit code 3", "kind": "completed" }));
     assert_eq!(first["job_id"], *job);
     assert_eq!(first["attempt"], 1);
     up.kill();
     let up = stage.up_at(&url);
     let second = watcher.next();
-    assert_eq!(second["outcome"], "done");
-    assert_eq!(second["attempt"], 2);
+    second.holds(&json!({ "outcome": "done", "attempt": 2 }));
     assert_eq!(second["event_id"], first["event_id"]);
     let read = |name: &str| std::fs::read_to_string(format!("{folder}{name}")).unwrap();
     assert_eq!(read("stdin"), read("env"));
@@ -133,8 +133,7 @@ fn what_fails_is_given_back_and_the_default_handler_tells_what_to_do() {
         }
         assert!(Instant::now() < end, "{ended:?}");
     };
-    assert!(slow.says("it took longer than 1s"), "{slow:?}");
-    assert!(slow.says("1 events could not be handled"), "{slow:?}");
+    slow.tells(&["it took longer than 1s", "1 events could not be handled"]);
     // Nothing is there before its next attempt; then the program itself handles it.
     let end = Instant::now() + WITHIN;
     let told = loop {

@@ -168,21 +168,15 @@ fn the_worker_branch_is_no_place_for_these_commands() {
     )
     .unwrap();
     let refused = repository.refused(&["scaffold", "init"]);
-    assert_eq!(
-        (refused.code.as_str(), refused.exit),
-        ("on_worker_branch", 2)
-    );
+    refused.is(2, "on_worker_branch");
     std::fs::rename(
         repository.root().join("away"),
         repository.root().join(".jlo"),
     )
     .unwrap();
     let refused = repository.refused(&["scaffold", "bootstrap"]);
-    assert_eq!(
-        (refused.code.as_str(), refused.exit),
-        ("on_worker_branch", 2)
-    );
-    assert!(refused.error.contains("is checked out in"), "{refused:?}");
+    refused.is(2, "on_worker_branch");
+    refused.tells("is checked out in", "");
     assert_eq!(repository.state(), before);
 }
 
@@ -193,20 +187,14 @@ fn files_of_the_system_on_the_target_branch_are_named_by_commands_and_doctor() {
     repository.git(&["checkout", "--quiet", "jules", "--", stray]);
     repository.commit("Take a file of the system along");
     let refused = repository.refused(&["role", "add", "observers", "librarian"]);
-    assert_eq!(
-        (refused.code.as_str(), refused.exit),
-        ("has_system_files", 2)
-    );
+    refused.is(2, "has_system_files");
     assert!(
         refused.error.starts_with("`main` has .jules/exchange/"),
         "{refused:?}"
     );
     let examined = repository.run(&["scaffold", "doctor"]);
     assert_eq!(examined.code, 1, "{examined:?}");
-    assert!(
-        examined.stdout.contains(&format!("{stray}:1: ")),
-        "{examined:?}"
-    );
+    examined.prints(&[&format!("{stray}:1: ")]);
     repository.git(&["rm", "--quiet", stray]);
     repository.commit("Take it off");
     repository.run(&["scaffold", "doctor"]).ok();
@@ -219,7 +207,7 @@ fn files_of_the_system_on_the_target_branch_are_named_by_commands_and_doctor() {
 fn a_repository_that_is_not_ready_says_what_is_missing() {
     let repository = Repository::new();
     let refused = repository.refused(&["scaffold", "bootstrap"]);
-    assert_eq!((refused.code.as_str(), refused.exit), ("not_begun", 2));
+    refused.is(2, "not_begun");
     repository.run(&["scaffold", "init"]).ok();
     let refused = repository.refused(&["scaffold", "bootstrap"]);
     assert!(refused.error.contains("on the branch main"), "{refused:?}");
@@ -235,7 +223,7 @@ fn a_repository_that_is_not_ready_says_what_is_missing() {
     repository.write(".jlo/.jlo-version", "999.0.0\n");
     repository.commit("Come from the future");
     let refused = repository.refused(&["scaffold", "bootstrap"]);
-    assert_eq!((refused.code.as_str(), refused.exit), ("version", 2));
+    refused.is(2, "version");
     assert_eq!(repository.git(&["branch", "--list", "jules"]), "");
 }
 

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::at_work::{DECIDED, PENDING, PLANNED, READY, SECOND};
 use super::repository::Repository;
+use crate::world::{Fields, Told};
 
 const INSPECT: &[&str] = &["exchange", "inspect"];
 
@@ -32,20 +33,15 @@ fn everything_in_the_exchange_is_listed() {
         told["schedule"]["observers"][0],
         json!({ "name": "taxonomy", "enabled": true })
     );
-    assert_eq!(
-        (&told["changes"], &told["proposals"]),
-        (&json!(null), &json!([]))
-    );
+    told.holds(&json!({ "changes": null, "proposals": [] }));
     let shown = repository.run(INSPECT).ok().stdout;
-    for part in [
+    shown.tells(&[
         "taxonomy, data_arch",
         "A file stays open in aa11bb",
         "There are no proposals.",
         "wanted",
         READY,
-    ] {
-        assert!(shown.contains(part), "{part}: {shown}");
-    }
+    ]);
     assert_eq!(repository.types("jlo exchange inspect").stdout, shown);
     assert_eq!(repository.state(), before);
 }

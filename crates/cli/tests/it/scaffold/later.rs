@@ -1,6 +1,9 @@
 //! `gaffer scaffold upgrade` and `deinit`, and the same commands as `jlo`.
 
+use serde_json::json;
+
 use super::repository::{Repository, ran_in};
+use crate::world::Fields;
 
 const PIN: &str = ".jlo/.jlo-version";
 
@@ -24,31 +27,25 @@ fn an_upgrade_adds_what_is_missing_and_keeps_what_is_there() {
     let repository = Repository::set_up();
     let ours = repository.read(PIN);
     let again = repository.json(&["scaffold", "upgrade"]);
-    assert_eq!(
-        (&again["advanced"], &again["added"]),
-        (&false.into(), &serde_json::json!([]))
-    );
+    again.holds(&json!({ "advanced": false, "added": [] }));
     repository.write(PIN, "0.0.1\n");
     repository.write(".jlo/roles/observers/own/role.yml", "mine\n");
     repository.write(".jlo/config.toml", "# mine\n");
     std::fs::remove_dir_all(repository.root().join(".jlo/roles/innovators")).unwrap();
     let upgraded = repository.json(&["scaffold", "upgrade"]);
-    let added = serde_json::json!([".jlo/roles/innovators/.gitkeep"]);
-    assert_eq!(
-        (&upgraded["advanced"], &upgraded["added"]),
-        (&true.into(), &added)
-    );
+    let added = json!([".jlo/roles/innovators/.gitkeep"]);
+    upgraded.holds(&json!({ "advanced": true, "added": added }));
     assert_eq!(repository.read(PIN), ours);
     assert_eq!(repository.read(".jlo/config.toml"), "# mine\n");
     for (pin, named) in [("999.0.0\n", "999.0.0"), ("newest\n", "is no version")] {
         repository.write(PIN, pin);
         let refused = repository.refused(&["scaffold", "upgrade"]);
-        assert_eq!((refused.code.as_str(), refused.exit), ("version", 2));
-        assert!(refused.error.contains(named), "{refused:?}");
+        refused.is(2, "version");
+        refused.tells(named, "");
         assert_eq!(repository.read(PIN), pin);
     }
     let refused = Repository::new().refused(&["scaffold", "upgrade"]);
-    assert_eq!((refused.code.as_str(), refused.exit), ("not_begun", 2));
+    refused.is(2, "not_begun");
 }
 
 #[test]
@@ -88,8 +85,7 @@ fn a_link_leads_no_file_out_of_the_repository() {
     let roles = repository.root().join(".jlo/roles");
     std::fs::remove_dir_all(&roles).unwrap();
     std::os::unix::fs::symlink(outside.path(), &roles).unwrap();
-    let refused = repository.refused(&["scaffold", "upgrade"]);
-    assert_eq!((refused.code.as_str(), refused.exit), ("link", 2));
+    repository.refused(&["scaffold", "upgrade"]).is(2, "link");
     assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
 }
 
@@ -98,19 +94,16 @@ fn deinit_removes_what_git_can_bring_back_and_says_what_stays() {
     let repository = Repository::set_up();
     repository.write(".jlo/setup/tools.yml", "tools: [gh]\n");
     let refused = repository.refused(&["scaffold", "deinit"]);
-    assert_eq!((refused.code.as_str(), refused.exit), ("uncommitted", 2));
+    refused.is(2, "uncommitted");
     repository.commit("Choose tools");
     repository.write(".jlo/setup/secrets.toml", "mine\n");
     let tip = repository.git(&["rev-parse", "jules"]);
     repository.git(&["checkout", "--quiet", "-b", "jules-test-1"]);
     let refused = repository.refused(&["scaffold", "deinit"]);
-    assert_eq!((refused.code.as_str(), refused.exit), ("on_test_branch", 2));
+    refused.is(2, "on_test_branch");
     repository.git(&["checkout", "--quiet", "jules"]);
     let refused = repository.refused(&["scaffold", "deinit"]);
-    assert_eq!(
-        (refused.code.as_str(), refused.exit),
-        ("on_worker_branch", 2)
-    );
+    refused.is(2, "on_worker_branch");
     repository.git(&["checkout", "--quiet", "main"]);
     let ran = repository.run(&["scaffold", "deinit"]).ok();
     for told in [
@@ -141,7 +134,7 @@ fn deinit_leaves_nothing_where_git_knows_everything() {
     let gone = repository.json(&["scaffold", "deinit"]);
     let removed = gone["removed"].as_array().unwrap();
     assert!(removed.contains(&".jlo/setup/.gitignore".into()), "{gone}");
-    assert_eq!(gone["kept"], serde_json::json!([]));
+    assert_eq!(gone["kept"], json!([]));
     assert!(!repository.root().join(".jlo").exists());
 }
 
@@ -159,8 +152,8 @@ fn jlo_has_the_same_commands_under_its_own_names() {
     assert_eq!((nothing.code, nothing.stdout.as_str()), (2, ""));
     assert!(nothing.stderr.contains("Usage: jlo"), "{nothing:?}");
     let odd = repository.types("jlo bootstrp --json").failure();
-    assert_eq!((odd.exit, odd.code.as_str()), (2, "usage"));
-    assert!(odd.next.contains("bootstrap"), "{odd:?}");
+    odd.is(2, "usage");
+    odd.tells("", "bootstrap");
     for line in ["jlo bootstrp", "jlo init"] {
         let refused = repository.types(line).stderr;
         assert!(refused.starts_with("jlo: "), "{line}: {refused}");

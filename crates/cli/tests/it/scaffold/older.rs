@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::examined::today;
 use super::repository::Repository;
+use crate::world::{Fields, Told};
 
 /// The worker branch's folder as that generation left it.
 const TREE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/older");
@@ -98,20 +99,13 @@ fn the_older_tree_is_read_as_it_is() {
         (&["implementer", READY], "jules-implementer-bugs-"),
     ] {
         let (prompt, _) = preview(arguments);
-        assert!(
-            prompt.contains(named) && prompt.contains("\n# Output\n"),
-            "{prompt}"
-        );
+        prompt.tells(&[named, "\n# Output\n"]);
     }
     let told = repository.json(&["exchange", "inspect"]);
     assert_eq!(told["requirements"][0]["path"], READY);
     assert_eq!(told["events"]["pending"][0]["id"], "aa11bb");
     let told = repository.json(&["scaffold", "bootstrap"]);
-    assert_eq!(
-        (&told["moved"], &told["files"]),
-        (&json!(false), &json!(0)),
-        "nothing is written beside it"
-    );
+    told.holds(&json!({ "moved": false, "files": 0 }));
     let shown = repository.run(&["scaffold", "bootstrap"]).ok().stdout;
     assert!(shown.contains("`gaffer scaffold migrate`"), "{shown}");
     assert_eq!(repository.state(), before);
@@ -144,10 +138,7 @@ fn without_the_users_folder_it_is_read_all_the_same_and_its_branch_is_made() {
     assert!(!shown.contains("Push it"), "origin has it: {shown}");
     repository.git(&["branch", "-D", "jules"]);
     let told = repository.json(&["scaffold", "bootstrap"]);
-    assert_eq!(
-        (&told["moved"], &told["commit"]),
-        (&json!(true), &json!(tip))
-    );
+    told.holds(&json!({ "moved": true, "commit": tip }));
     assert_eq!(repository.git(&["rev-parse", "jules"]), tip);
     repository.refuses(&["scaffold", "migrate"], "gaffer scaffold init");
 }
@@ -167,10 +158,8 @@ fn its_tools_and_values_count_until_newer_ones_are_chosen() {
     repository.write(".jlo/setup/tools.yml", "tools: [uv]\n");
     repository.run(&["setup", "gen"]).ok();
     let script = repository.read(".jlo/setup/install.sh");
-    assert!(
-        script.contains("\n# uv\n") && !script.contains("\n# gh\n"),
-        "{script}"
-    );
+    script.tells(&["\n# uv\n"]);
+    script.lacks(&["\n# gh\n"]);
     repository.write(".jlo/setup/tools.yml", "tools: []\n");
     repository.write(".jules/setup/tools.yml", "tools: [ghh]\n");
     repository.refuses(&["setup", "gen"], "`ghh`");
@@ -194,10 +183,7 @@ fn one_commit_moves_it_and_a_second_time_nothing_changes() {
     assert_eq!(without(told.clone()), tried, "the same without writing");
     assert_eq!(repository.git(&["rev-parse", "jules^"]), tip, "one commit");
     assert_eq!(told["commit"], repository.git(&["rev-parse", "jules"]));
-    assert_eq!(
-        told["left"],
-        json!([".jules/setup/.gitignore", ".jules/setup/tools.yml"])
-    );
+    told.holds(&json!({ "left": [".jules/setup/.gitignore", ".jules/setup/tools.yml"] }));
     let own = ".jlo/roles/observers/billing/role.yml";
     assert_eq!(told["roles"], json!([own]));
     assert!(repository.read(own).contains("Money"));
@@ -211,10 +197,7 @@ fn one_commit_moves_it_and_a_second_time_nothing_changes() {
     repository.git(&["fsck", "--strict"]);
     let moved = repository.git(&["rev-parse", "jules"]);
     let again = repository.json(&["scaffold", "migrate"]);
-    assert_eq!(
-        (&again["moved"], &again["commit"]),
-        (&json!([]), &json!(null))
-    );
+    again.holds(&json!({ "moved": [], "commit": null }));
     repository.run(&["scaffold", "bootstrap"]).ok();
     assert_eq!(
         repository.git(&["rev-parse", "jules"]),

@@ -1,12 +1,15 @@
 //! `gaffer persona`: the pack, a person's own, and what is wrong with a file.
 
+use serde_json::json;
+
 use super::repository::Repository;
+use crate::world::{Fields, Told};
 
 const CURATOR: &str = ".jules/personas/curator/prompt.md";
 
 fn ids(repository: &Repository, which: impl Fn(&serde_json::Value) -> bool) -> Vec<String> {
     let told = repository.json(&["persona", "list"]);
-    assert_eq!(told["faults"], serde_json::json!([]));
+    assert_eq!(told["faults"], json!([]));
     let rows = told["personas"].as_array().unwrap().iter();
     let rows = rows.filter(|row| which(row));
     rows.map(|row| row["id"].as_str().unwrap().to_owned())
@@ -19,10 +22,7 @@ fn twenty_three_personas_are_written_of_which_twenty_two_start() {
     let inside = repository.root().join("src");
     std::fs::create_dir(&inside).unwrap();
     let ran = repository.run_in(&inside, &["persona", "init"]).ok();
-    assert!(
-        ran.stdout.contains(&format!("{CURATOR} is written.\n")),
-        "{ran:?}"
-    );
+    ran.prints(&[&format!("{CURATOR} is written.\n")]);
     assert_eq!(ids(&repository, |_| true).len(), 23);
     let started = ids(&repository, |row| row["in_batch"] == true);
     assert_eq!(started.len(), 22);
@@ -30,10 +30,7 @@ fn twenty_three_personas_are_written_of_which_twenty_two_start() {
     repository.run(&["persona", "validate"]).ok();
     let listed = repository.run(&["persona", "list"]).ok().stdout;
     let row = listed.lines().find(|row| row.starts_with("bolt ")).unwrap();
-    assert!(
-        row.contains("starts") && row.contains("⚡ Makes one slow path"),
-        "{row}"
-    );
+    row.tells(&["starts", "⚡ Makes one slow path"]);
     let shown = repository.run(&["persona", "show", "weaver"]).ok().stdout;
     assert!(
         shown.starts_with("# Weaver\n\nYou are `{persona_id}` in"),
@@ -55,28 +52,19 @@ fn what_a_person_changed_is_written_over_only_where_that_is_wanted() {
     repository.run(&["persona", "init"]).ok();
     let ours = repository.read(CURATOR);
     let again = repository.json(&["persona", "init"]);
-    assert_eq!(
-        (&again["written"], &again["unchanged"]),
-        (&serde_json::json!([]), &23.into())
-    );
+    again.holds(&json!({ "written": [], "unchanged": 23 }));
     repository.write(CURATOR, "mine\n");
     std::fs::remove_file(repository.root().join(".jules/personas/bolt/prompt.md")).unwrap();
     let state = repository.state();
     let refused = repository.refused(&["persona", "init"]);
-    assert_eq!((refused.code.as_str(), refused.exit), ("changed", 2));
-    assert!(
-        refused.error.contains(CURATOR) && refused.next.contains("--replace"),
-        "{refused:?}"
-    );
+    refused.is(2, "changed");
+    refused.tells(CURATOR, "--replace");
     assert_eq!(
         (repository.state(), repository.read(CURATOR)),
         (state, "mine\n".to_owned())
     );
     let replaced = repository.json(&["persona", "init", "--replace"]);
-    assert_eq!(
-        replaced["written"],
-        serde_json::json!([".jules/personas/bolt/prompt.md", CURATOR])
-    );
+    replaced.holds(&json!({ "written": [".jules/personas/bolt/prompt.md", CURATOR] }));
     assert_eq!(repository.read(CURATOR), ours);
 }
 
@@ -100,10 +88,7 @@ fn a_file_that_cannot_be_used_is_told_with_its_line() {
         "{ran:?}"
     );
     let told = repository.json(&["persona", "list"]);
-    assert_eq!(
-        (&told["faults"][0]["file"], &told["faults"][0]["line"]),
-        (&CURATOR.into(), &2.into())
-    );
+    told["faults"][0].holds(&json!({ "file": CURATOR, "line": 2 }));
     repository.refuses(&["persona", "show", "curator"], &fault);
 }
 

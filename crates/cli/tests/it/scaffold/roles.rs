@@ -23,10 +23,7 @@ fn a_role_of_ones_own_is_created_checked_scheduled_and_deleted() {
     assert_eq!(row(&repository, "billing"), "true false null");
     let unfilled = repository.run(&["role", "validate", "observers", "billing"]);
     assert_eq!(unfilled.code, 1, "{unfilled:?}");
-    assert!(
-        unfilled.stdout.contains(&format!("[ERROR] {OWN}:")),
-        "{unfilled:?}"
-    );
+    unfilled.prints(&[&format!("[ERROR] {OWN}:")]);
     repository.commit("Begin a role");
     let preview = ["run", "o", "--role", "billing", "--prompt-preview"];
     repository.refuses(&preview, "gaffer role validate");

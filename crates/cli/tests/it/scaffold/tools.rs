@@ -8,7 +8,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use super::repository::{Repository, ran_in};
-use crate::world::Ran;
+use crate::world::{Ran, Told};
 
 const SECRETS: &str = ".jlo/setup/secrets.toml";
 const INSTALL: &str = ".jlo/setup/install.sh";
@@ -34,10 +34,8 @@ fn a_script_is_made_of_the_tools_and_every_value_stays() {
     );
     repository.git(&["add", "--all"]);
     let tracked = repository.git(&["ls-files", ".jlo/setup"]);
-    assert!(
-        tracked.contains(INSTALL) && !tracked.contains(SECRETS),
-        "{tracked}"
-    );
+    tracked.tells(&[INSTALL]);
+    tracked.lacks(&[SECRETS]);
     let given = repository
         .read(SECRETS)
         .replacen("value = \"\"", "value = \"mine\"", 1);
@@ -69,10 +67,8 @@ fn tools_are_listed_in_short_and_in_detail() {
         );
     }
     let detail = repository.run(&["setup", "list", "--detail", "gh"]).ok();
-    assert!(
-        detail.stdout.contains("GH_TOKEN") && !detail.stdout.contains("swift"),
-        "{detail:?}"
-    );
+    detail.prints(&["GH_TOKEN"]);
+    assert!(!detail.stdout.contains("swift"), "{detail:?}");
     let all = repository.json(&["setup", "list", "--detail"]);
     assert_eq!(all["components"].as_array().unwrap().len(), 4);
 }
@@ -81,8 +77,7 @@ fn tools_are_listed_in_short_and_in_detail() {
 fn what_cannot_be_set_up_is_named_and_nothing_is_written() {
     let repository = Repository::set_up();
     fs::remove_file(repository.root().join(".jlo/setup/tools.yml")).unwrap();
-    let refused = repository.refused(&["setup", "gen"]);
-    assert_eq!((refused.code.as_str(), refused.exit), ("no_tools", 2));
+    repository.refused(&["setup", "gen"]).is(2, "no_tools");
     let (list, line) = ("gaffer setup list", "correct that line");
     for (text, named, next) in [
         ("tools: []\n", "no tools are selected", list),
@@ -93,16 +88,14 @@ fn what_cannot_be_set_up_is_named_and_nothing_is_written() {
         repository.write(".jlo/setup/tools.yml", text);
         let before = repository.state();
         let refused = repository.refused(&["setup", "gen"]);
-        assert_eq!((refused.code.as_str(), refused.exit), ("setup", 2));
-        assert!(refused.error.contains(named), "{text}: {refused:?}");
-        assert!(refused.next.contains(next), "{text}: {refused:?}");
+        refused.is(2, "setup");
+        refused.tells(named, next);
         assert_eq!(repository.state(), before);
     }
     repository.write(".jlo/setup/tools.yml", "tools: [gh]\n");
     repository.write(SECRETS, "GH_TOKEN = \n");
     let refused = repository.refused(&["setup", "gen"]);
-    assert!(refused.error.contains("secrets.toml:1"), "{refused:?}");
-    assert!(refused.next.contains(line), "{refused:?}");
+    refused.tells("secrets.toml:1", line);
     let refused = repository.refused(&["setup", "list", "--detail", "ghh"]);
     assert!(refused.error.contains("did you mean `gh`?"), "{refused:?}");
 }

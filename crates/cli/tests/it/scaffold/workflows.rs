@@ -73,7 +73,7 @@ fn deinit_removes_what_was_generated_and_committed() {
     repository.write(".github/workflows/ci.yml", "name: ci\n");
     generate(&repository, &[]);
     let refused = repository.refused(&["scaffold", "deinit"]);
-    assert_eq!((refused.code.as_str(), refused.exit), ("uncommitted", 2));
+    refused.is(2, "uncommitted");
     repository.commit("Let Actions begin the runs");
     repository.write(RELAY, &format!("{}# changed\n", repository.read(RELAY)));
     let refused = repository.refused(&["scaffold", "deinit"]);
@@ -92,8 +92,8 @@ fn a_workflow_of_a_persons_own_is_neither_replaced_nor_removed() {
     repository.write(RELAY, "name: mine\n");
     let before = repository.state();
     let refused = repository.refused(&["workflow", "generate"]);
-    assert_eq!((refused.code.as_str(), refused.exit), ("own_workflow", 2));
-    assert!(refused.error.contains(RELAY), "{refused:?}");
+    refused.is(2, "own_workflow");
+    refused.tells(RELAY, "");
     assert_eq!(
         repository.state(),
         before,
@@ -235,10 +235,7 @@ fn every_step_of_the_doctors_workflow_runs() {
     let ran = executed(&workflow, &values, &here);
     let examined = ran.last().unwrap();
     assert_eq!(examined.code, 1, "{ran:?}");
-    assert!(
-        examined.stdout.contains(&format!("[ERROR] {broken}:")),
-        "{ran:?}"
-    );
+    examined.prints(&[&format!("[ERROR] {broken}:")]);
 }
 
 #[test]
@@ -308,10 +305,7 @@ fn the_step_of_the_relay_begins_a_run() {
         .set("GAFFER_TOKEN", TOKEN);
     let off = relayed(&relay, &url, TOKEN, "narrator");
     assert_eq!(off.code, 1, "{off:?}");
-    assert!(
-        off.stdout.contains("pipeline_off") && off.stdout.contains("answered 409"),
-        "{off:?}"
-    );
+    off.prints(&["pipeline_off", "answered 409"]);
     world.json(&["pipeline", "on", "acme/shop"]);
     let begun = relayed(&relay, &format!("{url}/"), TOKEN, "decider");
     assert_eq!((begun.code, begun.stderr.as_str()), (0, ""), "{begun:?}");
@@ -325,16 +319,10 @@ fn the_step_of_the_relay_begins_a_run() {
     // A second one is none, and nothing has failed.
     let again = relayed(&relay, &url, TOKEN, "narrator");
     assert_eq!(again.code, 0, "{again:?}");
-    assert!(
-        again.stdout.contains("::notice::A run goes on already"),
-        "{again:?}"
-    );
+    again.prints(&["::notice::A run goes on already"]);
     let stranger = relayed(&relay, &url, "gaf_0", "narrator");
     assert_eq!(stranger.code, 1);
-    assert!(
-        stranger.stdout.contains("::error::Gaffer answered 401"),
-        "{stranger:?}"
-    );
+    stranger.prints(&["::error::Gaffer answered 401"]);
     for (url, token, named) in [
         ("", TOKEN, "GAFFER_URL"),
         ("http://gaffer.example.com", TOKEN, "GAFFER_URL"),

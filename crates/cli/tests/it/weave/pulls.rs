@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::cart;
 use crate::init::serve_prepared;
-use crate::world::{Ran, World, ran};
+use crate::world::{Fields, Ran, World, ran};
 
 const REPO: &str = "acme/shop";
 
@@ -203,10 +203,7 @@ fn a_dry_run_says_who_fits_and_writes_nothing() {
     assert_eq!(told["order"], json!([1, 3]));
     assert_eq!(told["members"][0].get("name"), None);
     assert_eq!(told["base"], stage.git(&["rev-parse", "origin/main"]));
-    assert_eq!(
-        (&told["branch"], &told["pushed"]),
-        (&json!("main"), &Value::Null)
-    );
+    told.holds(&json!({ "branch": "main", "pushed": null }));
     assert!(!stage.world.data().exists(), "nothing is stored");
 }
 
@@ -222,16 +219,10 @@ fn a_change_beside_the_target_is_applied_and_one_without_a_diff_is_merged() {
     stage.begin();
     stage.push("main", &[("src/cart.rs", &cart(&[(2, "ours")]))]);
     let ran = stage.weave(&[&number.to_string(), &large.to_string()]).ok();
-    assert!(
-        ran.stdout
-            .contains(&format!("✅ #{number} applies cleanly (applied, 1 file)")),
-        "{ran:?}"
-    );
-    assert!(
-        ran.stdout
-            .contains(&format!("✅ #{large} applies cleanly (three_way, 2 files)")),
-        "{ran:?}"
-    );
+    ran.prints(&[
+        &format!("✅ #{number} applies cleanly (applied, 1 file)"),
+        &format!("✅ #{large} applies cleanly (three_way, 2 files)"),
+    ]);
 }
 
 #[test]
@@ -384,6 +375,6 @@ fn a_private_repository_is_woven_with_a_token_that_sees_it() {
     let mut other = stage.world.command(&["weave", REPO, "1", "2", "--json"]);
     other.env("GITHUB_TOKEN", "ghp_other");
     let refused = ran(other, "").failure();
-    assert_eq!((refused.code.as_str(), refused.exit), ("no_access", 1));
-    assert!(refused.next.contains("let the token"), "{refused:?}");
+    refused.is(1, "no_access");
+    refused.tells("", "let the token");
 }

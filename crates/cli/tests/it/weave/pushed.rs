@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::cart;
 use super::pulls::Stage;
-use crate::world::ran;
+use crate::world::{Fields, ran};
 
 #[test]
 fn a_weave_is_pushed_once_and_its_pull_request_stays_the_same() {
@@ -15,10 +15,7 @@ fn a_weave_is_pushed_once_and_its_pull_request_stays_the_same() {
     let push = ["1", "2", "3", "--push", "weave/one", "--pull", "--json"];
     let told = stage.weave(&push).json();
     let pushed = &told["pushed"];
-    assert_eq!(
-        (&pushed["new"], &pushed["branch"]),
-        (&json!(true), &json!("weave/one"))
-    );
+    pushed.holds(&json!({ "new": true, "branch": "weave/one" }));
     stage.git(&["fetch", "--quiet", "origin"]);
     let commit = stage.git(&["rev-parse", "origin/weave/one"]);
     assert_eq!(pushed["commit"], commit.as_str());
@@ -54,20 +51,16 @@ fn a_weave_is_pushed_once_and_its_pull_request_stays_the_same() {
 
     // The same again is no second commit.
     let again = stage.weave(&push).json();
-    assert_eq!(
-        again["pushed"],
-        json!({ "branch": "weave/one", "commit": commit, "new": false, "pull": number })
-    );
+    again.holds(&json!({
+        "pushed": { "branch": "weave/one", "commit": commit, "new": false, "pull": number },
+    }));
 
     // The target went on: the branch takes it in, and only goes forward.
     stage.begin();
     stage.push("main", &[("notes.txt", "n\n")]);
     let judged = stage.judged(&["third", "first"]);
     let later = stage.weave(&push).json();
-    assert_eq!(
-        (&later["pushed"]["new"], &later["pushed"]["pull"]),
-        (&json!(true), &json!(number))
-    );
+    later["pushed"].holds(&json!({ "new": true, "pull": number }));
     stage.git(&["fetch", "--quiet", "origin"]);
     assert_eq!(stage.git(&["rev-parse", "origin/weave/one^{tree}"]), judged);
     let main = stage.git(&["rev-parse", "origin/main"]);
@@ -139,8 +132,8 @@ fn a_commit_of_another_hand_is_never_built_upon() {
         for numbers in [&["1", "3"][..], &["3"]] {
             let push = [numbers, &["--push", branch, "--json"]].concat();
             let refused = stage.weave(&push).failure();
-            assert_eq!((refused.code.as_str(), refused.exit), ("not_ours", 1));
-            assert!(refused.error.contains(branch), "{refused:?}");
+            refused.is(1, "not_ours");
+            refused.tells(branch, "");
         }
     }
     assert_eq!(stage.branches(), before);
@@ -166,7 +159,7 @@ fn the_default_branch_and_those_of_sprints_are_never_pushed_to() {
     }
     let of_sprint = ["1", "3", "--push", "jules-sprint-2-integration", "--json"];
     let refused = stage.weave(&of_sprint).failure();
-    assert_eq!((refused.code.as_str(), refused.exit), ("usage", 2));
+    refused.is(2, "usage");
     let instead = "gaffer sprint integrate acme/shop 2";
     assert!(refused.next.contains(instead), "{refused:?}");
     assert_eq!(stage.branches(), before);
@@ -186,7 +179,7 @@ fn a_pull_request_into_another_base_is_named_before_anything_is_written() {
     let before = stage.branches();
     let push = ["3", "--push", "weave/one", "--pull", "--json"];
     let refused = stage.weave(&push).failure();
-    assert_eq!((refused.code.as_str(), refused.exit), ("other_base", 1));
+    refused.is(1, "other_base");
     let told = format!("#{number} goes into release, and this is woven into main");
     assert!(refused.error.contains(&told), "{refused:?}");
     assert_eq!(stage.branches(), before);
@@ -214,10 +207,7 @@ fn a_patch_of_what_is_woven_is_what_git_merges() {
     let told = stage
         .weave(&[&one.to_string(), &two.to_string(), "--patch", name])
         .ok();
-    assert!(
-        told.stdout.contains(&format!("The change is in {name}.")),
-        "{told:?}"
-    );
+    told.prints(&[&format!("The change is in {name}.")]);
     // A hook's environment leads nowhere else.
     let woven = fs::read(&file).unwrap();
     fs::remove_file(&file).unwrap();

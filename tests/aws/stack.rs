@@ -11,16 +11,8 @@ async fn a_stack_is_found_by_its_name() {
     let stack = stack.expect("the stack");
     let written = tests::contract::records::record("JOB#1", "META", "x");
     tests::contract::records::put_new(&stack.table(), written).await;
-    assert_eq!(
-        stack
-            .table()
-            .scan(None, 5)
-            .await
-            .expect("a page")
-            .records
-            .len(),
-        1
-    );
+    let told = stack.table().scan(None, 5).await.expect("a page").records;
+    assert_eq!(told.len(), 1);
     assert!(stack.table().next_due().await.expect("a table").is_none());
     for queue in [stack.work().waiting(), stack.ticks()] {
         queue.send("x", SignedDuration::ZERO).await.expect("sent");
@@ -34,8 +26,6 @@ async fn a_stack_is_found_by_its_name() {
 async fn a_stack_that_is_not_there_is_told_with_what_was_looked_for() {
     let found = aws::Stack::find(cloud::config().await, "nobody-made-this").await;
     let error = found.expect_err("no stack").to_string();
-    assert!(
-        error.contains("`nobody-made-this-work`") && error.contains("AWS_REGION"),
-        "{error}"
-    );
+    assert!(error.contains("`nobody-made-this-work`"), "{error}");
+    assert!(error.contains("AWS_REGION"), "{error}");
 }

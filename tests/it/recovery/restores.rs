@@ -130,11 +130,8 @@ async fn a_backup_of_any_moment_put_back_after_the_end_does_nothing_once_more() 
     for (when, backup) in backups {
         stage.restore(&backup).await;
         stage.play(&job).await;
-        assert_eq!(
-            done(stage.world.sandbox.counters()),
-            ONE_JOB,
-            "{when} {backup:?}"
-        );
+        let told = done(stage.world.sandbox.counters());
+        assert_eq!(told, ONE_JOB, "{when} {backup:?}");
         assert_eq!(
             stage.world.events(&job).await.last().map(String::as_str),
             Some("completed/completed"),
@@ -142,11 +139,8 @@ async fn a_backup_of_any_moment_put_back_after_the_end_does_nothing_once_more() 
         );
         stage.world.finish().await;
     }
-    assert_eq!(
-        stage.wakes(),
-        2,
-        "a question and a completion, each under its id"
-    );
+    let told = stage.wakes();
+    assert_eq!(told, 2, "a question and a completion, each under its id");
 }
 
 #[tokio::test]
@@ -232,11 +226,8 @@ async fn a_job_that_was_handed_over_after_the_backup_is_left_alone() {
     stage.world.pass(hour(1)).await;
     let after = done(stage.world.sandbox.counters());
     assert_eq!((after[0], after[1]), (before[0] + 1, before[1]));
-    assert_eq!(
-        stage.world.sandbox.counters().archives,
-        1,
-        "only the other job's session"
-    );
+    let told = stage.world.sandbox.counters();
+    assert_eq!(told.archives, 1, "only the other job's session");
     stage.world.finish().await;
 }
 

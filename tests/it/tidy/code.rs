@@ -178,14 +178,10 @@ fn text_that_is_no_rust_hides_nothing() {
 
 #[test]
 fn a_word_is_not_found_inside_a_longer_one() {
-    assert_eq!(
-        lines_with("operand\nrand::x\nrandom\n(rand)", "rand"),
-        [2, 4]
-    );
-    assert_eq!(
-        lines_with("std::iox\nstd::io::x\nmystd::io", "std::io"),
-        [2]
-    );
+    let told = lines_with("operand\nrand::x\nrandom\n(rand)", "rand");
+    assert_eq!(told, [2, 4]);
+    let told = lines_with("std::iox\nstd::io::x\nmystd::io", "std::io");
+    assert_eq!(told, [2]);
     assert_eq!(lines_with("a.await?\nb.awaited", ".await"), [1]);
 }
 

@@ -113,10 +113,8 @@ fn the_environment_stands_for_the_default_account() {
     let ran = world.run(&["account", "add", "default"]).ok();
     assert!(ran.says("JULES_API_KEY") && !ran.says(KEY), "{ran:?}");
     assert!(!world.data().join("secrets/jules/default").exists());
-    assert_eq!(
-        world.json(&["account", "list"])["accounts"][0]["key"],
-        "environment"
-    );
+    let told = world.json(&["account", "list"]);
+    assert_eq!(told["accounts"][0]["key"], "environment");
     let stored = world
         .feed(&["account", "add", "work", "--key-stdin"], "other")
         .ok();
@@ -150,10 +148,8 @@ fn limits_are_changed_without_the_key() {
     // What is not given stays, and so does the key.
     let set = world.json(&["account", "set", "default", "--concurrent", "2"]);
     assert_eq!(limits(&set["account"]), (2, 100));
-    assert_eq!(
-        limits(&world.json(&["account", "list"])["accounts"][0]),
-        (2, 100)
-    );
+    let told = limits(&world.json(&["account", "list"])["accounts"][0]);
+    assert_eq!(told, (2, 100));
     assert_eq!(world.secret("jules/default"), (KEY.to_owned(), 0o600));
     for (bad, exit, code) in [
         (&["account", "set", "default"][..], 2, "usage"),

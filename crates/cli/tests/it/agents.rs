@@ -69,10 +69,8 @@ fn a_secret_is_shown_once_and_stored_for_its_owner_alone() {
 #[test]
 fn a_rotation_signs_with_both_until_it_is_finished() {
     let (world, old) = with_agent();
-    assert_eq!(
-        world.refused(&["agent", "rotate", "bot", "--finish"]).code,
-        "no_rotation"
-    );
+    let told = world.refused(&["agent", "rotate", "bot", "--finish"]);
+    assert_eq!(told.code, "no_rotation");
     let begun = world.json(&["agent", "rotate", "bot"]);
     let new = begun["secret"].as_str().unwrap();
     assert_ne!(new, old);
@@ -91,17 +89,11 @@ fn a_rotation_signs_with_both_until_it_is_finished() {
 fn a_rotation_is_undone() {
     let (world, old) = with_agent();
     world.run(&["agent", "rotate", "bot"]).ok();
-    assert_eq!(
-        world.json(&["agent", "rotate", "bot", "--undo"]),
-        json!({ "agent": "bot", "rotation": "undone" })
-    );
+    let told = world.json(&["agent", "rotate", "bot", "--undo"]);
+    assert_eq!(told, json!({ "agent": "bot", "rotation": "undone" }));
     assert_eq!(world.secret("agents/bot").0, old);
-    assert_eq!(
-        world
-            .run(&["agent", "rotate", "bot", "--undo", "--finish"])
-            .code,
-        2
-    );
+    let told = world.run(&["agent", "rotate", "bot", "--undo", "--finish"]);
+    assert_eq!(told.code, 2);
 }
 
 #[test]
@@ -111,10 +103,8 @@ fn an_agent_changes_its_address() {
     assert_eq!(set["agent"]["url"], "https://other.example.com/");
     assert_eq!(world.secret("agents/bot").0, secret);
     assert_eq!(world.refused(&["agent", "set", "bot"]).exit, 2);
-    assert_eq!(
-        world.refused(&["agent", "set", "nobody", "--enable"]).code,
-        "no_such"
-    );
+    let told = world.refused(&["agent", "set", "nobody", "--enable"]);
+    assert_eq!(told.code, "no_such");
 }
 
 #[test]
@@ -129,10 +119,8 @@ fn an_agent_is_removed_when_nothing_names_it() {
     world
         .run(&["source", "set", "acme/shop", "--no-agent"])
         .ok();
-    assert_eq!(
-        world.json(&["agent", "remove", "bot"]),
-        json!({ "agent": "bot", "removed": true })
-    );
+    let told = world.json(&["agent", "remove", "bot"]);
+    assert_eq!(told, json!({ "agent": "bot", "removed": true }));
     assert!(!world.data().join("secrets/agents/bot").exists());
     assert_eq!(world.json(&["agent", "list"]), json!({ "agents": [] }));
     assert_eq!(world.refused(&["agent", "remove", "bot"]).code, "no_such");
@@ -226,16 +214,12 @@ fn wakes_are_listed_shown_and_sent_once_more() {
     assert_eq!(dead["wakes"], json!([]));
     let other = "evt_00000000000000000000000000000000";
     for command in ["show", "replay"] {
-        assert_eq!(
-            world.refused(&["wake", command, other]).code,
-            "no_such_wake"
-        );
+        let told = world.refused(&["wake", command, other]);
+        assert_eq!(told.code, "no_such_wake");
         assert_eq!(world.refused(&["wake", command, "evt_1"]).exit, 2);
     }
-    assert_eq!(
-        world.refused(&["wake", "list", "--agent", "x"]).code,
-        "no_such"
-    );
+    let told = world.refused(&["wake", "list", "--agent", "x"]);
+    assert_eq!(told.code, "no_such");
     assert_eq!(world.refused(&["wake", "replay"]).exit, 2);
 }
 

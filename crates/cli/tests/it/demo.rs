@@ -177,12 +177,8 @@ fn a_pipeline_ends_with_a_merged_requirement_and_a_repository_in_order() {
     let branches = said(&kept, "git", &["branch", "--format=%(refname:short)"]);
     assert_eq!(branches, "jules\nmain\n");
     let subjects = |branch| said(&kept, "git", &["log", "--format=%s", branch]);
-    assert_eq!(
-        subjects("jules").lines().count(),
-        12,
-        "{}",
-        subjects("jules")
-    );
+    let told = subjects("jules").lines().count();
+    assert_eq!(told, 12, "{}", subjects("jules"));
     assert!(subjects("jules").starts_with("Remove the files of an implemented requirement"));
     assert!(subjects("main").starts_with("Say more with the name"));
     let changed = said(&kept, "git", &["diff", "--stat", "main~1", "main"]);

@@ -202,10 +202,8 @@ fn the_page_answers_nobody_elses_name_state_or_code() {
     let setup = Setup::start(&world, &["--within", "3s"]);
     let page = setup.page.trim_end_matches('/').to_owned();
     wait(async {
-        assert_eq!(
-            get(&format!("{page}/made?code=abc&state=guessed")).await,
-            400
-        );
+        let told = get(&format!("{page}/made?code=abc&state=guessed")).await;
+        assert_eq!(told, 400);
         let rebound = browser()
             .get(&page)
             .header("host", "evil.example")

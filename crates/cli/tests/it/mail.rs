@@ -101,10 +101,8 @@ fn mail_is_found_upward_and_made_with_the_first_message() {
             place.display()
         )
     };
-    assert_eq!(
-        office.prints("cd shop/src; jules-mail inbox --persona art"),
-        none("shop")
-    );
+    let told = office.prints("cd shop/src; jules-mail inbox --persona art");
+    assert_eq!(told, none("shop"));
     assert!(
         !office.file("shop/.jules").exists(),
         "reading makes nothing"
@@ -113,10 +111,8 @@ fn mail_is_found_upward_and_made_with_the_first_message() {
     office.prints(&format!("cd shop/src; {send}"));
     assert!(office.file("shop/.jules/mail/events.jsonl").is_file());
     let inbox = "jules-mail inbox --persona art";
-    assert_eq!(
-        office.prints(&format!("cd shop/src/deep; {inbox}")),
-        "* #1 | weaver | Hi\n"
-    );
+    let told = office.prints(&format!("cd shop/src/deep; {inbox}"));
+    assert_eq!(told, "* #1 | weaver | Hi\n");
     // What lies above a repository is not its mail.
     office.sent(&["art"]);
     fs::create_dir_all(office.file("other/.git")).unwrap();
@@ -193,10 +189,8 @@ fn a_message_that_cannot_be_written_whole_leaves_no_half_of_it() {
 fn gaffer_mail_is_the_same() {
     let office = Office::new();
     office.prints("gaffer mail send --from weaver --to art --subject Hi --body x");
-    assert_eq!(
-        office.prints("gaffer mail inbox --persona art"),
-        office.prints("jules-mail inbox --persona art")
-    );
+    let told = office.prints("gaffer mail inbox --persona art");
+    assert_eq!(told, office.prints("jules-mail inbox --persona art"));
     let help = office.prints("jules-mail --help");
     help.tells(&[
         "send",

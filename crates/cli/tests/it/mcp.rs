@@ -140,10 +140,8 @@ fn it_starts_without_a_token_and_says_so_at_the_first_call() {
     let world = World::new();
     let mut speaker = Speaker::greeted(&world);
     let tools = speaker.ask("tools/list", json!({}))["result"]["tools"].clone();
-    assert_eq!(
-        tools.as_array().unwrap().len(),
-        client::mcp::Server::usual_tools().len()
-    );
+    let told = tools.as_array().unwrap();
+    assert_eq!(told.len(), client::mcp::Server::usual_tools().len());
     let told = speaker.refused("jules_get_job", json!({ "job_id": "1" }));
     told.tells(&["there is no token", "GAFFER_TOKEN"]);
     speaker.ended();
@@ -267,10 +265,8 @@ fn a_job_is_handed_over_looked_at_and_called_off() {
     let begun = json!({ "job_id": id, "state": "queued", "attempt": 1 });
     assert_eq!(job, begun);
     // The same order under the same name is one job.
-    assert_eq!(
-        speaker.call("jules_create_job", wanted)["job_id"],
-        id.as_str()
-    );
+    let told = speaker.call("jules_create_job", wanted);
+    assert_eq!(told["job_id"], id.as_str());
     assert!(world.stored("Constraints:\\n- no new crates\\n- keep the API"));
     let one = json!({ "job_id": id });
     let shown = speaker.call("jules_get_job", one.clone());
@@ -281,10 +277,8 @@ fn a_job_is_handed_over_looked_at_and_called_off() {
     assert_eq!(listed, json!({ "jobs": [row], "more": false }));
     let checked = json!({ "code": "N", "job_id": id, "state": "queued", "waits_for": waits_for });
     assert_eq!(speaker.call("jules_check", one.clone()), checked);
-    assert_eq!(
-        speaker.call("jules_check", json!({ "repo": "acme/shop" })),
-        checked
-    );
+    let told = speaker.call("jules_check", json!({ "repo": "acme/shop" }));
+    assert_eq!(told, checked);
     let none = speaker.call(
         "jules_check",
         json!({ "repo": "acme/shop", "branch": "other" }),

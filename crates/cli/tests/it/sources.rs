@@ -223,10 +223,8 @@ fn what_is_not_there_is_named_with_the_command_that_adds_it() {
         told.is(1, "no_such");
         told.tells(REPO, "gaffer source add acme/shop");
     }
-    assert_eq!(
-        world.json(&["source", "list"]),
-        json!({ "sources": [], "unread_issues": [] })
-    );
+    let told = world.json(&["source", "list"]);
+    assert_eq!(told, json!({ "sources": [], "unread_issues": [] }));
 }
 
 #[test]
@@ -236,10 +234,8 @@ fn a_source_is_added_once() {
     let told = world.refused(&["source", "add", "Acme/Shop", "--merge", "on-green"]);
     told.is(1, "exists");
     told.tells("", "gaffer source set");
-    assert_eq!(
-        world.json(&["source", "list"])["sources"][0]["policy"]["merge"],
-        "human"
-    );
+    let told = world.json(&["source", "list"]);
+    assert_eq!(told["sources"][0]["policy"]["merge"], "human");
 }
 
 #[test]
@@ -258,17 +254,11 @@ fn settings_that_cannot_be_meant_are_bad_usage() {
     world
         .run(&["source", "add", REPO, "--min-checks", "0"])
         .ok();
-    assert_eq!(
-        world
-            .refused(&["source", "set", REPO, "--merge", "on-green"])
-            .exit,
-        2
-    );
+    let told = world.refused(&["source", "set", REPO, "--merge", "on-green"]);
+    assert_eq!(told.exit, 2);
     world.refused(&["source", "set", REPO]).is(2, "usage");
-    assert_eq!(
-        world.json(&["source", "list"])["sources"][0]["policy"]["merge"],
-        "human"
-    );
+    let told = world.json(&["source", "list"]);
+    assert_eq!(told["sources"][0]["policy"]["merge"], "human");
 }
 
 #[test]

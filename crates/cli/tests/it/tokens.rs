@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{Fields, World};
+use crate::world::{Fields, Told, World};
 
 #[test]
 fn a_token_is_shown_once_listed_without_it_and_revoked() {
@@ -17,17 +17,13 @@ fn a_token_is_shown_once_listed_without_it_and_revoked() {
         "90d",
     ]);
     let text = made["value"].as_str().unwrap();
-    assert!(
-        text.starts_with("gaf_dashboard_") && text.len() > 70,
-        "{text}"
-    );
+    text.begins("gaf_dashboard_");
+    assert!(text.len() > 70, "{text}");
     made["token"].holds(&json!({ "scope": "read", "state": "open" }));
     assert!(!world.stored(text), "only its digest is stored");
     let listed = world.run(&["token", "list"]).ok();
-    assert!(
-        listed.says("dashboard") && !listed.says(&text[20..]),
-        "{listed:?}"
-    );
+    listed.tells(&["dashboard"]);
+    assert!(!listed.says(&text[20..]), "{listed:?}");
     let other = world.json(&["token", "create", "bot"]);
     assert_ne!(other["value"], made["value"]);
     assert_eq!(other["token"]["scope"], "write");
@@ -45,10 +41,8 @@ fn a_token_is_shown_once_listed_without_it_and_revoked() {
     assert_eq!(states, [json!("open"), json!("revoked")]);
     // Its name is free again.
     world.run(&["token", "create", "dashboard"]).ok();
-    assert_eq!(
-        world.refused(&["token", "revoke", "nobody"]).code,
-        "no_such"
-    );
+    let told = world.refused(&["token", "revoke", "nobody"]);
+    assert_eq!(told.code, "no_such");
 }
 
 #[test]

@@ -476,11 +476,8 @@ fn every_surface_says_the_same_of_who_is_waited_for_in_every_state() {
         );
         let sentence = waits["sentence"].as_str().unwrap();
         let is_decision = matches!(case.who, "person" | "agent");
-        assert_eq!(
-            listed.get(id.as_str()),
-            is_decision.then_some(&waits),
-            "{name}"
-        );
+        let told = listed.get(id.as_str());
+        assert_eq!(told, is_decision.then_some(&waits), "{name}");
         let said = world.run(&["job", "why", id]).ok();
         let as_read = why["as_read"]["sentence"].as_str();
         let is_told = as_read.is_none_or(|as_read| {

@@ -173,13 +173,19 @@ pub(crate) struct FailureText {
     pub(crate) existing: String,
 }
 
-/// What is printed, and has to have these parts, or none of them.
+/// What is printed, and has to have these parts, or none of them, or this beginning.
 pub(crate) trait Told {
+    fn begins(&self, start: &str);
     fn tells(&self, parts: &[&str]);
     fn lacks(&self, parts: &[&str]);
 }
 
 impl Told for str {
+    #[track_caller]
+    fn begins(&self, start: &str) {
+        assert!(self.starts_with(start), "{start}: {self}");
+    }
+
     #[track_caller]
     fn tells(&self, parts: &[&str]) {
         for part in parts {
@@ -196,6 +202,11 @@ impl Told for str {
 }
 
 impl Told for Ran {
+    #[track_caller]
+    fn begins(&self, start: &str) {
+        self.stdout.begins(start);
+    }
+
     #[track_caller]
     fn tells(&self, parts: &[&str]) {
         for part in parts {

@@ -34,10 +34,8 @@ async fn state_counters_and_log_are_told() {
 async fn faults_and_lags_are_switched() {
     let stand = Stand::new(Scenario::default()).await;
     let fault = r#"{ "service": "jules", "method": "GET", "kind": { "status": { "code": 500 } } }"#;
-    assert_eq!(
-        stand.control("POST", "/faults", Some(fault)).await.status,
-        200
-    );
+    let told = stand.control("POST", "/faults", Some(fault)).await;
+    assert_eq!(told.status, 200);
     assert_eq!(stand.get("/sessions").await.status, 500);
     assert_eq!(stand.control("DELETE", "/faults", None).await.status, 200);
     assert_eq!(stand.get("/sessions").await.status, 200);
@@ -80,13 +78,8 @@ async fn sessions_are_made_and_led_on() {
     let path = format!("/sessions/{id}/steps");
     assert_eq!(stand.control("POST", &path, Some(steps)).await.status, 200);
     assert_eq!(stand.state(&id).await, "AWAITING_USER_FEEDBACK");
-    assert_eq!(
-        stand
-            .control("POST", "/sessions/1/steps", Some("[]"))
-            .await
-            .status,
-        404
-    );
+    let told = stand.control("POST", "/sessions/1/steps", Some("[]")).await;
+    assert_eq!(told.status, 404);
     let pulls = stand
         .control("POST", "/pulls", Some(r#"{ "count": 3 }"#))
         .await

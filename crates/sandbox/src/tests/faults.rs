@@ -93,10 +93,8 @@ async fn a_connection_is_cut_before_anything_happens() {
 #[tokio::test]
 async fn a_status_may_lie_after_the_effect() {
     let stand = with_fault(on_create(FaultKind::StatusAfterEffect { code: 500 })).await;
-    assert_eq!(
-        stand.post("/sessions", &body()).await.refusal().1,
-        "INTERNAL"
-    );
+    let told = stand.post("/sessions", &body()).await.refusal();
+    assert_eq!(told.1, "INTERNAL");
     assert_eq!(stand.sandbox.counters().creates, 1);
 }
 
@@ -156,12 +154,8 @@ async fn faults_strike_agents_too() {
             .is_err()
     );
     assert_eq!(stand.sandbox.agents().received("ada").len(), 1);
-    assert_eq!(
-        read(stand.http.post(stand.sandbox.agent_url("ada")))
-            .await
-            .status,
-        204
-    );
+    let told = read(stand.http.post(stand.sandbox.agent_url("ada"))).await;
+    assert_eq!(told.status, 204);
 }
 
 #[tokio::test]

@@ -53,10 +53,8 @@ fn a_wrong_field_is_named() {
         assert_eq!(problem(text).0, field, "{text}");
     }
     let (field, problem) = problem(r#"{ "stories": [{ "stepz": [] }] }"#);
-    assert!(
-        field.starts_with("stories[0]") && problem.contains("stepz"),
-        "{field}: {problem}"
-    );
+    assert!(field.starts_with("stories[0]"), "{field}: {problem}");
+    assert!(problem.contains("stepz"), "{field}: {problem}");
 }
 
 /// What would be left out or overwritten in silence.
@@ -160,10 +158,8 @@ async fn a_file_says_everything() {
     });
     let mut stand = Stand::new(Scenario::from_json(&scenario.to_string()).unwrap()).await;
     stand.key = "ka".to_owned();
-    assert_eq!(
-        stand.get("/sources/github/acme/api").await.json()["githubRepo"]["isPrivate"],
-        true
-    );
+    let told = stand.get("/sources/github/acme/api").await.json();
+    assert_eq!(told["githubRepo"]["isPrivate"], true);
     let id = stand
         .post("/sessions", &json!({ "prompt": "boom" }))
         .await
@@ -202,10 +198,8 @@ async fn foreign_things_are_there_from_the_start() {
 
     let github = stand.sandbox.github();
     assert_eq!(github.pulls(DEFAULT_REPO).len(), 31);
-    assert_eq!(
-        github.pull(DEFAULT_REPO, 30).unwrap().head_ref,
-        "foreign-30"
-    );
+    let told = github.pull(DEFAULT_REPO, 30).unwrap();
+    assert_eq!(told.head_ref, "foreign-30");
     assert_eq!(github.pull(DEFAULT_REPO, 31).unwrap().head_repo, "eve/shop");
     assert_eq!(stand.sandbox.counters().creates, 0);
 }

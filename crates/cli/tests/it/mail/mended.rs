@@ -59,20 +59,15 @@ fn a_rebuild_keeps_what_is_valid_and_lays_the_rest_aside() {
     office.sent(&["art", "bolt", "art"]);
     office.prints("sed -i '2s/.*/nonsense/' .jules/mail/events.jsonl; printf torn >> .jules/mail/events.jsonl");
     let verified = office.types("jules-mail verify");
-    assert_eq!(
-        verified.stdout.lines().count(),
-        3,
-        "all of it: {verified:?}"
-    );
+    let told = verified.stdout.lines().count();
+    assert_eq!(told, 3, "all of it: {verified:?}");
     let told = office.json("jules-mail rebuild");
     told.holds(&json!({ "kept": 2, "rejected": 2, "lost": [2] }));
     let aside = fs::read_to_string(office.file(".jules/mail/events.rejected")).unwrap();
     assert_eq!(aside, "nonsense\ntorn\n");
     office.prints("jules-mail verify");
-    assert_eq!(
-        office.prints("jules-mail inbox --persona art"),
-        "* #1 | weaver | Hi\n* #3 | weaver | Hi\n"
-    );
+    let told = office.prints("jules-mail inbox --persona art");
+    assert_eq!(told, "* #1 | weaver | Hi\n* #3 | weaver | Hi\n");
     let again = office.prints("jules-mail rebuild");
     assert_eq!(again, "Events kept: 3.\n");
     let sent = office.prints("jules-mail send --from weaver --to bolt --subject Hi --body x");
@@ -102,11 +97,8 @@ fn a_restore_brings_back_what_was_sealed() {
         let text = office.text();
         assert!(whole.starts_with(&text), "{damage}: {text}");
         let lost = if damage.starts_with("rm") { 1 } else { 0 };
-        assert_eq!(
-            text.lines().count(),
-            4 - lost,
-            "what came after the page stays"
-        );
+        let told = text.lines().count();
+        assert_eq!(told, 4 - lost, "what came after the page stays");
     }
     // A tag has no number of its own that would be missed.
     office.prints("jules-mail tag add 3 x --persona art; jules-mail seal");
@@ -130,10 +122,8 @@ fn a_page_that_was_changed_is_told_and_not_used() {
     office.prints("jules-mail verify");
     office.prints("sed -i s/bolt/volt/ .jules/mail/backups/page-000002.jsonl");
     let verified = office.types("jules-mail verify");
-    assert!(
-        verified.code == 1 && verified.says("page 2 of the backups"),
-        "{verified:?}"
-    );
+    assert_eq!(verified.code, 1);
+    verified.tells(&["page 2 of the backups"]);
     assert!(verified.stderr.contains("move this page"), "{verified:?}");
     for command in COMMANDS {
         let refused = office.refused(&format!("jules-mail {command}"));
@@ -189,10 +179,8 @@ fn each_hundred_events_are_sealed_by_themselves() {
     let office = Office::new();
     let line = "{event_id:\"e\\(.)\",ts:\"2026-01-01T00:00:00Z\",event_type:\"send\",message_id:.,actor:\"weaver\",from_persona:\"weaver\",to_persona:\"art\",subject:\"Hi\",body:\"x\"}";
     office.prints(&format!("seq 99 | jq -c '{line}' > many"));
-    assert_eq!(
-        office.prints("jules-mail import many"),
-        "Events added: 99, already there: 0.\n"
-    );
+    let told = office.prints("jules-mail import many");
+    assert_eq!(told, "Events added: 99, already there: 0.\n");
     let page = |number: u32| office.file(&format!(".jules/mail/backups/page-00000{number}.jsonl"));
     assert!(!page(1).exists());
     office.sent(&["art"]);

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::world::Fields;
+use crate::world::{Fields, Told};
 
 /// Its section on the command line, where a persona's machine says who it is.
 const SECTION: [(&str, &str); 5] = [
@@ -100,10 +100,8 @@ fn reading(office: &Office) {
     let unread = office.prints("jules-mail inbox --persona curator --unread");
     assert_eq!(unread.lines().count(), 39, "listing marks nothing");
     let shown = office.prints("jules-mail read 42 --persona curator");
-    assert!(
-        shown.contains("Hi") && shown.ends_with("\n\nx\n"),
-        "{shown}"
-    );
+    shown.tells(&["Hi"]);
+    assert!(shown.ends_with("\n\nx\n"), "{shown}");
     let unread = office.prints("jules-mail inbox --persona curator --unread");
     assert_eq!(unread.lines().count(), 38);
     let inbox = office
@@ -127,10 +125,8 @@ fn inspecting(office: &Office) {
         office.prints("cat .jules/mail/events.jsonl | jq -r '.to_persona' | sort | uniq -c");
     let counted: Vec<_> = counted.lines().map(str::trim).collect();
     assert_eq!(counted, ["40 curator", "6 null", "2 refactor"]);
-    assert_eq!(
-        office.prints("cd .jules/mail; cat events.jsonl | jq empty"),
-        ""
-    );
+    let told = office.prints("cd .jules/mail; cat events.jsonl | jq empty");
+    assert_eq!(told, "");
     let doubles = "jq -r .event_id .jules/mail/events.jsonl | sort | uniq -d";
     assert_eq!(office.prints(doubles), "");
     assert!(office.prints("which jules-mail").ends_with("/jules-mail\n"));
@@ -177,10 +173,8 @@ fn what_is_so_already_adds_no_line() {
     office.sent(&["art"]);
     let twice = |command: &str, printed: &str| {
         for _ in 0..2 {
-            assert_eq!(
-                office.prints(&format!("jules-mail {command} --persona art")),
-                printed
-            );
+            let told = office.prints(&format!("jules-mail {command} --persona art"));
+            assert_eq!(told, printed);
         }
     };
     let lines = || office.text().lines().count();
@@ -193,10 +187,8 @@ fn what_is_so_already_adds_no_line() {
     let none = office.prints("jules-mail inbox --persona art");
     assert!(none.starts_with("No messages for art in "), "{none}");
     twice("untrash 1", "Message #1 is in the inbox.\n");
-    assert_eq!(
-        office.prints("jules-mail sent --persona weaver"),
-        "#1 | art | Hi\n"
-    );
+    let told = office.prints("jules-mail sent --persona weaver");
+    assert_eq!(told, "#1 | art | Hi\n");
 }
 
 #[test]
@@ -220,10 +212,8 @@ fn mail_to_the_team_is_one_line_for_each_persona() {
     office.sent(&["art", "bolt", "curator@team", "human"]);
     let inbox = office.prints("jules-mail inbox --persona curator");
     assert_eq!(inbox, "* #3 | weaver | Hi\n");
-    assert_eq!(
-        office.prints(all),
-        "✅ Sent message #5\n✅ Sent message #6\n"
-    );
+    let told = office.prints(all);
+    assert_eq!(told, "✅ Sent message #5\n✅ Sent message #6\n");
     let bolt = office.prints("jules-mail inbox --persona bolt");
     assert_eq!(bolt, "* #2 | weaver | Hi\n* #5 | art | Hi\n");
 }
@@ -240,10 +230,8 @@ fn mail_to_the_team_reaches_the_personas_that_lie_beside_it() {
     fs::create_dir_all(office.file(".jules/personas/unwritten")).unwrap();
     let all = "jules-mail send --from art --to all@team --subject Hi --body x";
     assert_eq!(office.prints(all).lines().count(), 22);
-    assert_eq!(
-        office.prints("jules-mail inbox --persona p22"),
-        "* #22 | art | Hi\n"
-    );
+    let told = office.prints("jules-mail inbox --persona p22");
+    assert_eq!(told, "* #22 | art | Hi\n");
     // Who has mail and no file is reached beside them.
     office.sent(&["bolt"]);
     assert_eq!(office.prints(all).lines().count(), 23);

@@ -151,11 +151,8 @@ fn every_client_finds_the_tools_and_twice_is_once() {
             fs::metadata(&own).unwrap().permissions().mode() & 0o777,
             0o600
         );
-        assert_eq!(
-            person.install(&[client])["outcome"],
-            "unchanged",
-            "{client}"
-        );
+        let told = person.install(&[client]);
+        assert_eq!(told["outcome"], "unchanged", "{client}");
         assert_eq!(text(&own), first);
         let Some(project) = project else {
             let told = person.run(&[client, "--project", "--json"], &[]).failure();
@@ -261,10 +258,8 @@ fn another_entry_of_the_name_is_kept_unless_it_is_to_be_replaced() {
     told.is(1, "name_taken");
     told.tells("", "--replace");
     assert_eq!(text(&file), other);
-    assert_eq!(
-        person.install(&["cursor", "--replace"])["outcome"],
-        "written"
-    );
+    let told = person.install(&["cursor", "--replace"]);
+    assert_eq!(told["outcome"], "written");
     let now: Value = serde_json::from_str(&text(&file)).unwrap();
     assert_eq!(
         now,
@@ -320,10 +315,8 @@ fn the_command_says_what_the_client_cannot_know() {
         .join("project/here")
         .display()
         .to_string();
-    assert_eq!(
-        shown(&["cursor", "--data", "here"], &[]),
-        json!(["--data", below, "mcp"])
-    );
+    let told = shown(&["cursor", "--data", "here"], &[]);
+    assert_eq!(told, json!(["--data", below, "mcp"]));
     assert_eq!(
         shown(
             &["cursor", "--toolset", "inbox", "--toolset", "insight,inbox"],

@@ -124,10 +124,8 @@ fn hostile_requests_are_refused_once_each_and_store_nothing() {
     let is_refusal = |status: &String| status.starts_with('4');
     for (name, request) in ambiguous(token).into_iter().chain(floods()) {
         let got = statuses(&host, &[request.as_bytes()]);
-        assert!(
-            got.len() <= 1 && got.iter().all(is_refusal),
-            "{name}: {got:?}"
-        );
+        assert!(got.len() <= 1, "{name}: {got:?}");
+        assert!(got.iter().all(is_refusal), "{name}: {got:?}");
     }
     let huge = vec![b'a'; HUGE_BODY_BYTES];
     let signed = format!("x-hub-signature-256: sha256={}\r\n", "0".repeat(64));
@@ -144,10 +142,8 @@ fn hostile_requests_are_refused_once_each_and_store_nothing() {
             "POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{header}content-length: {HUGE_BODY_BYTES}\r\n\r\n"
         );
         let got = statuses(&host, &[head.as_bytes(), &huge]);
-        assert!(
-            got.len() <= 1 && got.iter().all(is_refusal),
-            "{path}: {got:?}"
-        );
+        assert!(got.len() <= 1, "{path}: {got:?}");
+        assert!(got.iter().all(is_refusal), "{path}: {got:?}");
     }
     // The process still answers, and has stored nothing.
     let listed = stage.world.json(&["job", "list", "--url", &url]);

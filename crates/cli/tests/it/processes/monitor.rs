@@ -2,7 +2,6 @@
 
 use std::fs;
 
-
 use super::*;
 use crate::world::Fields;
 
@@ -99,10 +98,8 @@ fn each_question_is_appended_once_however_often_the_monitor_is_killed() {
         event.holds(&json!({
             "event": "question", "repo": "acme/shop", "status": "AWAITING_USER_FEEDBACK",
         }));
-        assert!(
-            event["job_id"].is_string() && event["observed_at"].is_string(),
-            "{event}"
-        );
+        assert!(event["job_id"].is_string(), "{event}");
+        assert!(event["observed_at"].is_string(), "{event}");
     }
     let printed = files.stage.world.run(&["events", "export"]).stdout;
     let printed: Vec<Value> = printed

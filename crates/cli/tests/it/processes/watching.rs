@@ -4,7 +4,6 @@ use std::io::{BufRead, BufReader};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-
 use super::*;
 use crate::world::{Fields, Told};
 

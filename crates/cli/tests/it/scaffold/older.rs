@@ -120,10 +120,8 @@ fn without_the_users_folder_it_is_read_all_the_same_and_its_branch_is_made() {
     let line = ["run", "observers", "--role", "qa", "--prompt-preview"];
     let prompt = repository.run(&line);
     let role = "# .jules/roles/observers/qa/role.yml\n";
-    assert!(
-        prompt.code == 0 && prompt.stdout.contains(role),
-        "{prompt:?}"
-    );
+    assert_eq!(prompt.code, 0);
+    prompt.prints(&[role]);
     let told = repository.json(&["exchange", "inspect"]);
     let observers = told["schedule"]["observers"].as_array().unwrap();
     let names: Vec<_> = observers.iter().map(|it| &it["name"]).collect();
@@ -199,11 +197,8 @@ fn one_commit_moves_it_and_a_second_time_nothing_changes() {
     let again = repository.json(&["scaffold", "migrate"]);
     again.holds(&json!({ "moved": [], "commit": null }));
     repository.run(&["scaffold", "bootstrap"]).ok();
-    assert_eq!(
-        repository.git(&["rev-parse", "jules"]),
-        moved,
-        "bootstrap writes nothing more"
-    );
+    let told = repository.git(&["rev-parse", "jules"]);
+    assert_eq!(told, moved, "bootstrap writes nothing more");
     let changed = repository.git(&["diff", "--name-only", "main", "jules", "--", ":!.jules"]);
     assert_eq!(changed, "");
 }
@@ -232,10 +227,8 @@ fn what_was_moved_goes_on_in_the_newer_layout() {
     ] {
         let line = [&["run"], arguments, &["--prompt-preview"]].concat();
         let prompt = repository.run(&line);
-        assert!(
-            prompt.code == 0 && prompt.stdout.contains("\n# Output\n"),
-            "{prompt:?}"
-        );
+        assert_eq!(prompt.code, 0);
+        prompt.prints(&["\n# Output\n"]);
     }
 }
 

@@ -32,18 +32,13 @@ fn twenty_three_personas_are_written_of_which_twenty_two_start() {
     let row = listed.lines().find(|row| row.starts_with("bolt ")).unwrap();
     row.tells(&["starts", "⚡ Makes one slow path"]);
     let shown = repository.run(&["persona", "show", "weaver"]).ok().stdout;
-    assert!(
-        shown.starts_with("# Weaver\n\nYou are `{persona_id}` in"),
-        "{shown}"
-    );
+    shown.begins("# Weaver\n\nYou are `{persona_id}` in");
     // They lie on the branch of people, which stays theirs.
     repository.commit("Add personas");
     repository.run(&["role", "delete", "observers", "qa"]).ok();
     let examined = ["scaffold", "doctor", "--strict", "--ref", "main"];
-    assert_eq!(
-        repository.run(&examined).ok().stdout,
-        "0 errors, 0 warnings.\n"
-    );
+    let told = repository.run(&examined).ok();
+    assert_eq!(told.stdout, "0 errors, 0 warnings.\n");
 }
 
 #[test]
@@ -80,13 +75,8 @@ fn a_file_that_cannot_be_used_is_told_with_its_line() {
     let fault = format!("{CURATOR}:2: `id` is `artisan` in the folder `curator`");
     let ran = repository.run(&["persona", "validate"]);
     assert_eq!(ran.code, 1, "{ran:?}");
-    assert!(
-        ran.stdout.contains(&fault)
-            && ran
-                .stdout
-                .contains("can be used: 1; that start with a sprint: 1."),
-        "{ran:?}"
-    );
+    assert!(ran.stdout.contains(&fault), "{ran:?}");
+    ran.prints(&["can be used: 1; that start with a sprint: 1."]);
     let told = repository.json(&["persona", "list"]);
     told["faults"][0].holds(&json!({ "file": CURATOR, "line": 2 }));
     repository.refuses(&["persona", "show", "curator"], &fault);

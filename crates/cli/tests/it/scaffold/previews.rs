@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::at_work::{PLANNED, READY};
 use super::repository::Repository;
+use crate::world::Told;
 
 fn shown(repository: &Repository, arguments: &[&str]) -> Value {
     let run = [&["run"], arguments, &["--prompt-preview"]].concat();
@@ -76,10 +77,8 @@ fn the_prompt_alone_is_on_stdout_and_what_is_in_it_on_stderr() {
     let before = repository.state();
     let ran = repository.run(&["run", "planner", PLANNED, "--prompt-preview"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(
-        ran.stdout.starts_with("# ") && ran.stdout.contains("\n# Output\n"),
-        "{ran:?}"
-    );
+    ran.begins("# ");
+    ran.prints(&["\n# Output\n"]);
     assert!(!ran.stdout.ends_with('\n'), "a prompt has none: {ran:?}");
     let told: Vec<&str> = ran.stderr.lines().collect();
     let included = format!("included: {PLANNED} (");

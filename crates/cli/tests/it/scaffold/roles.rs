@@ -1,6 +1,7 @@
 //! `gaffer role`: what is scheduled, and the files of one's own.
 
 use super::repository::Repository;
+use crate::world::Told;
 
 const OWN: &str = ".jlo/roles/observers/billing/role.yml";
 
@@ -65,10 +66,7 @@ fn a_built_in_role_is_taken_off_the_schedule_and_put_back() {
     let added = repository.run(&added).ok();
     assert!(added.says(clock) && !added.says("schedule"), "{added:?}");
     let shown = repository.run(&["role", "show", "observers", "qa"]).ok();
-    assert!(
-        shown.stdout.starts_with("role: qa\nlayer: observers\n"),
-        "{shown:?}"
-    );
+    shown.begins("role: qa\nlayer: observers\n");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::repository::{Repository, ran_in};
 use crate::jobs::{TOKEN, serve};
-use crate::world::{Ran, World};
+use crate::world::{Ran, Told, World};
 
 pub(crate) const DOCTOR: &str = ".github/workflows/jules-doctor.yml";
 pub(crate) const RELAY: &str = ".github/workflows/jules-relay.yml";
@@ -94,11 +94,8 @@ fn a_workflow_of_a_persons_own_is_neither_replaced_nor_removed() {
     let refused = repository.refused(&["workflow", "generate"]);
     refused.is(2, "own_workflow");
     refused.tells(RELAY, "");
-    assert_eq!(
-        repository.state(),
-        before,
-        "not even the other one is written"
-    );
+    let told = repository.state();
+    assert_eq!(told, before, "not even the other one is written");
     set(&repository, "clock = \"gaffer\"");
     let generated = generate(&repository, &[]);
     assert_eq!(generated, json!({ "written": [DOCTOR], "removed": [] }));
@@ -258,10 +255,7 @@ fn a_machine_without_gaffer_builds_it_or_says_what_it_needs() {
         panic!("{without:?}");
     };
     assert_eq!(without.code, 1);
-    assert!(
-        without.stdout.starts_with("::error::There is no gaffer"),
-        "{without:?}"
-    );
+    without.begins("::error::There is no gaffer");
     let git = "https://example.com/gaffer.git";
     let built = executed(&workflow, &[("vars.GAFFER_GIT", git)], &here);
     let [built] = &built[..] else {

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::cart;
 use super::pulls::Stage;
-use crate::world::{Fields, ran};
+use crate::world::{Fields, Told, ran};
 
 #[test]
 fn a_weave_is_pushed_once_and_its_pull_request_stays_the_same() {
@@ -21,10 +21,8 @@ fn a_weave_is_pushed_once_and_its_pull_request_stays_the_same() {
     assert_eq!(pushed["commit"], commit.as_str());
     assert_eq!(stage.git(&["rev-parse", "origin/weave/one^{tree}"]), judged);
     let main = stage.git(&["rev-parse", "origin/main"]);
-    assert_eq!(
-        stage.git(&["log", "-1", "--format=%P", "origin/weave/one"]),
-        main
-    );
+    let told = stage.git(&["log", "-1", "--format=%P", "origin/weave/one"]);
+    assert_eq!(told, main);
     let trailers = stage.git(&[
         "log",
         "-1",
@@ -32,10 +30,7 @@ fn a_weave_is_pushed_once_and_its_pull_request_stays_the_same() {
         "origin/weave/one",
     ]);
     let third = stage.git(&["rev-parse", "origin/third"]);
-    assert!(
-        trailers.starts_with(&format!("Woven-Pull: acme/shop#3 {third} taken")),
-        "{trailers}"
-    );
+    trailers.begins(&format!("Woven-Pull: acme/shop#3 {third} taken"));
     assert_eq!(trailers.lines().count(), 4, "{trailers}");
     assert!(
         trailers.ends_with(&format!("\nGaffer-Tree: {judged}")),
@@ -44,10 +39,8 @@ fn a_weave_is_pushed_once_and_its_pull_request_stays_the_same() {
     let number = pushed["pull"].as_u64().unwrap();
     let view = stage.github.pull("acme/shop", number).unwrap();
     assert_eq!(view.title, "Weave 2 pull requests into main");
-    assert!(
-        view.body.contains("- #1 (taken)") && view.body.contains("Not in: #2."),
-        "{view:?}"
-    );
+    assert!(view.body.contains("- #1 (taken)"), "{view:?}");
+    assert!(view.body.contains("Not in: #2."), "{view:?}");
 
     // The same again is no second commit.
     let again = stage.weave(&push).json();

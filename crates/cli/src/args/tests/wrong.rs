@@ -21,519 +21,224 @@ enum Kind {
 
 use Kind::{Perhaps, Place, Strict, Text, Theirs, Words};
 
-type Row = (&'static str, &'static [&'static [(&'static str, Kind)]]);
-
-/// Where the world outside is.
-const OUTSIDE: &[(&str, Kind)] = &[
-    ("jules_base", Strict),
-    ("github_base", Strict),
-    ("github_app_id", Strict),
-    ("allow_hosts", Strict),
+/// Arguments that several commands have.
+const GROUPS: [(&str, &str); 5] = [
+    // Where the world outside is.
+    (
+        "OUTSIDE",
+        "jules_base github_base github_app_id allow_hosts",
+    ),
+    // What may be done in a source, and when.
+    (
+        "POLICY",
+        "merge plan_approval answers merge_method other_merge_methods min_checks \
+         required_checks=words protected_paths blocking_labels=words merges_per_day \
+         adopted_may_merge keep_branch ci_repairs comment_when_blocked blocked_label=words \
+         stuck_after stuck_after_queued text_wait not_found_grace quiet watch_completed settle \
+         ci_start ci_repair_after pull_poll",
+    ),
+    // How issues become deliveries, and how those go.
+    (
+        "RULES",
+        "label=words endpoint checkpoints checkpoints_by plan_by review_by review_rounds attempts \
+         deploy observe issue_comment",
+    ),
+    // A run of one layer.
+    (
+        "OF_LAYER",
+        "layer requirement requirement_file within role stream task=words github_repository mock",
+    ),
+    ("PLAN", "plan concurrent per_day agent"),
 ];
 
-/// What may be done in a source, and when.
-const POLICY: &[(&str, Kind)] = &[
-    ("merge", Strict),
-    ("plan_approval", Strict),
-    ("answers", Strict),
-    ("merge_method", Strict),
-    ("other_merge_methods", Strict),
-    ("min_checks", Strict),
-    ("required_checks", Words),
-    ("protected_paths", Strict),
-    ("blocking_labels", Words),
-    ("merges_per_day", Strict),
-    ("adopted_may_merge", Strict),
-    ("keep_branch", Strict),
-    ("ci_repairs", Strict),
-    ("comment_when_blocked", Strict),
-    ("blocked_label", Words),
-    ("stuck_after", Strict),
-    ("stuck_after_queued", Strict),
-    ("text_wait", Strict),
-    ("not_found_grace", Strict),
-    ("quiet", Strict),
-    ("watch_completed", Strict),
-    ("settle", Strict),
-    ("ci_start", Strict),
-    ("ci_repair_after", Strict),
-    ("pull_poll", Strict),
-];
-
-/// How issues become deliveries, and how those go.
-const RULES: &[(&str, Kind)] = &[
-    ("label", Words),
-    ("endpoint", Strict),
-    ("checkpoints", Strict),
-    ("checkpoints_by", Strict),
-    ("plan_by", Strict),
-    ("review_by", Strict),
-    ("review_rounds", Strict),
-    ("attempts", Strict),
-    ("deploy", Strict),
-    ("observe", Strict),
-    ("issue_comment", Strict),
-];
-
-/// A run that changes the exchange.
-const EXCHANGE_RUN: &[(&str, Kind)] = &[("within", Strict), ("github_repository", Strict)];
-
-/// A run of one layer.
-const OF_LAYER: &[(&str, Kind)] = &[
-    ("layer", Strict),
-    ("requirement", Strict),
-    ("requirement_file", Strict),
-    ("within", Strict),
-    ("role", Strict),
-    ("stream", Strict),
-    ("task", Words),
-    ("github_repository", Strict),
-    ("mock", Strict),
-];
-
-const PLAN: &[(&str, Kind)] = &[
-    ("plan", Strict),
-    ("concurrent", Strict),
-    ("per_day", Strict),
-    ("agent", Strict),
-];
-
-const ID: &[(&str, Kind)] = &[("id", Strict)];
-const LETTER: &[(&str, Kind)] = &[("id", Words)];
-const NAME: &[(&str, Kind)] = &[("name", Strict)];
-const REPO: &[(&str, Kind)] = &[("repo", Strict)];
-const NUMBER: &[(&str, Kind)] = &[("number", Strict)];
-const URL: &[(&str, Kind)] = &[("url", Strict)];
-const NOTIFY: &[(&str, Kind)] = &[("notify", Strict)];
-const FILE: &[(&str, Kind)] = &[("file", Place)];
-const DIR: &[(&str, Kind)] = &[("dir", Place)];
-const CONFIG: &[(&str, Kind)] = &[("config", Place)];
-const ROLE: &[(&str, Kind)] = &[("layer", Strict), ("role", Strict)];
-const PERSONA: &[(&str, Kind)] = &[("persona", Strict)];
-const OF_A_REPO: &[(&str, Kind)] = &[("repo", Strict), ("agent", Strict)];
-
-/// Every command with its arguments, those of all commands first.
-const ROWS: &[Row] = &[
-    ("", &[&[("data", Place), ("stack", Strict)]]),
-    (
-        "init",
-        &[
-            REPO,
-            &[
-                ("account", Strict),
-                ("key_file", Place),
-                ("github_token_file", Place),
-                ("agent", Strict),
-                ("agent_url", Strict),
-                ("branch", Strict),
-                ("jules_base", Strict),
-                ("github_base", Strict),
-            ],
-            POLICY,
-        ],
-    ),
-    ("up", &[&[("listen", Strict), ("service", Strict)], OUTSIDE]),
-    ("demo", &[&[("keep", Place)]]),
-    (
-        "sandbox",
-        &[&[
-            ("listen", Strict),
-            ("scenario", Place),
-            ("folder", Place),
-            ("issue", Words),
-        ]],
-    ),
-    ("account", &[]),
-    ("account add", &[NAME, &[("key_file", Place)], PLAN]),
-    ("account set", &[NAME, PLAN, &[("requests_a_day", Strict)]]),
-    ("account list", &[]),
-    ("account remove", &[NAME]),
-    ("source", &[]),
-    (
-        "source add",
-        &[
-            REPO,
-            &[("account", Strict), ("branch", Strict), ("agent", Strict)],
-            POLICY,
-            RULES,
-        ],
-    ),
-    (
-        "source set",
-        &[
-            REPO,
-            &[
-                ("account", Strict),
-                ("branch", Strict),
-                ("agent", Strict),
-                ("repository_id", Strict),
-            ],
-            POLICY,
-            RULES,
-        ],
-    ),
-    ("source list", &[]),
-    ("source show", &[REPO]),
-    ("source remove", &[REPO]),
-    ("source sync", &[REPO, URL]),
-    ("source pause", &[REPO]),
-    ("source resume", &[REPO]),
-    ("agent", &[]),
-    ("agent add", &[NAME, NOTIFY, URL, &[("channel", Strict)]]),
-    (
-        "agent set",
-        &[NAME, URL, &[("channel", Strict), ("resume", Words)]],
-    ),
-    ("agent test", &[NAME, &[("within", Strict)]]),
-    ("agent list", &[]),
-    ("agent show", &[NAME]),
-    ("agent rotate", &[NAME]),
-    ("agent remove", &[NAME]),
-    ("github", &[]),
-    (
-        "github setup",
-        &[&[
-            ("org", Strict),
-            ("name", Words),
-            ("webhook_url", Strict),
-            ("listen", Strict),
-            ("app_id", Strict),
-            ("key_file", Place),
-            ("within", Strict),
-            ("github_base", Strict),
-        ]],
-    ),
-    ("github token", &[&[("github_base", Strict)]]),
-    ("secret", &[]),
-    ("secret set", &[NAME]),
-    ("secret list", &[]),
-    ("token", &[]),
-    (
-        "token create",
-        &[
-            NAME,
-            &[("scope", Strict), ("expires", Strict), ("agent", Strict)],
-            PERSONA,
-        ],
-    ),
-    ("token list", &[]),
-    ("token revoke", &[NAME]),
-    ("job", &[URL]),
-    (
-        "job create",
-        &[
-            REPO,
-            &[
-                ("branch", Strict),
-                ("title", Words),
-                ("agent", Strict),
-                ("priority", Strict),
-                ("resume", Words),
-                ("prompt", Text),
-                ("prompt_file", Place),
-                ("task", Text),
-                ("until", Strict),
-                ("within", Strict),
-            ],
-        ],
-    ),
-    (
-        "job list",
-        &[REPO, &[("limit", Strict), ("states", Strict)]],
-    ),
-    ("job show", &[ID]),
-    ("job messages", &[ID, &[("cursor", Strict)]]),
-    ("job register", &[ID, &[("metadata", Strict)], OF_A_REPO]),
-    ("job why", &[ID]),
-    ("job events", &[ID]),
-    (
-        "job wait",
-        &[&[("ids", Strict), ("until", Strict), ("within", Strict)]],
-    ),
-    ("job open", &[ID]),
-    ("job say", &[ID, &[("text", Text)]]),
-    ("job approve", &[ID, &[("plan", Strict)]]),
-    (
-        "job merge",
-        &[ID, &[("sha", Strict), ("method", Strict), ("title", Words)]],
-    ),
-    ("job cancel", &[ID]),
-    ("job retry", &[ID, &[("reason", Text)]]),
-    ("job adopt", &[&[("session", Strict)], OF_A_REPO]),
-    ("job artifacts", &[ID]),
-    ("delivery", &[URL]),
-    (
-        "delivery list",
-        &[
-            REPO,
-            &[("phase", Strict), ("needs", Strict), ("limit", Strict)],
-        ],
-    ),
-    ("delivery show", &[ID]),
-    (
-        "delivery create",
-        &[
-            REPO,
-            &[
-                ("summary", Text),
-                ("issue", Strict),
-                ("description", Text),
-                ("criteria", Text),
-                ("refs", Strict),
-                ("priority", Strict),
-            ],
-        ],
-    ),
-    ("delivery start", &[ID]),
-    (
-        "delivery approve",
-        &[ID, &[("sha", Strict), ("plan", Strict)]],
-    ),
-    ("delivery reject", &[ID, &[("reason", Text)]]),
-    (
-        "delivery verdict",
-        &[
-            ID,
-            &[
-                ("verdict", Strict),
-                ("sha", Strict),
-                ("summary", Text),
-                ("feedback", Text),
-            ],
-        ],
-    ),
-    ("delivery plan", &[ID, FILE, &[("target_files", Words)]]),
-    (
-        "delivery edit",
-        &[
-            ID,
-            &[
-                ("summary", Text),
-                ("criteria", Text),
-                ("refs", Strict),
-                ("priority", Strict),
-            ],
-        ],
-    ),
-    ("delivery collect", &[ID, &[("session", Strict)]]),
-    (
-        "delivery analysis",
-        &[ID, &[("text", Text), ("suggestion", Text), ("run", Strict)]],
-    ),
-    ("delivery split", &[ID, FILE, &[("parts", Text)]]),
-    ("delivery retry", &[ID, &[("reason", Text)]]),
-    ("delivery cancel", &[ID]),
-    ("delivery why", &[ID]),
-    ("delivery transcript", &[ID, &[("run", Strict)]]),
-    (
-        "delivery wait",
-        &[ID, &[("until", Strict), ("within", Strict)]],
-    ),
-    ("delivery board", &[REPO]),
-    ("pipeline", &[URL]),
-    (
-        "pipeline on",
-        &[
-            REPO,
-            &[
-                ("exchange", Strict),
-                ("implement", Strict),
-                ("worker", Strict),
-            ],
-        ],
-    ),
-    ("pipeline off", &[REPO]),
-    (
-        "pipeline start",
-        &[REPO, &[("from", Strict), ("within", Strict)]],
-    ),
-    ("pipeline list", &[REPO, &[("limit", Strict)]]),
-    ("pipeline show", &[ID]),
-    ("pipeline why", &[ID]),
-    ("pipeline cancel", &[ID]),
-    ("requirement", &[URL]),
-    ("requirement list", &[REPO]),
-    ("requirement show", &[REPO, ID]),
-    ("requirement start", &[REPO, ID]),
-    ("sprint", &[URL]),
-    (
-        "sprint set",
-        &[
-            REPO,
-            &[
-                ("parallel", Strict),
-                ("at_once", Strict),
-                ("member_timeout", Strict),
-                ("next", Strict),
-                ("integration", Strict),
-            ],
-        ],
-    ),
-    (
-        "sprint start",
-        &[REPO, &[("number", Strict), ("personas", Strict)]],
-    ),
-    ("sprint status", &[REPO, NUMBER]),
-    ("sprint list", &[REPO, &[("limit", Strict)]]),
-    ("sprint why", &[REPO, NUMBER]),
-    ("sprint tick", &[REPO, NUMBER]),
-    ("sprint integrate", &[REPO, NUMBER]),
-    ("sprint abort", &[REPO, NUMBER]),
-    ("sprint state", &[REPO, NUMBER]),
-    ("scaffold", &[]),
-    ("scaffold init", &[]),
-    ("scaffold bootstrap", &[]),
-    ("scaffold upgrade", &[]),
-    ("scaffold migrate", &[]),
-    ("scaffold deinit", &[]),
-    ("scaffold doctor", &[&[("revision", Words)]]),
-    ("role", &[]),
-    ("role add", &[ROLE]),
-    ("role create", &[ROLE]),
-    ("role delete", &[ROLE]),
-    ("role list", &[&[("layer", Strict)]]),
-    ("role show", &[ROLE]),
-    ("role validate", &[ROLE]),
-    ("persona", &[]),
-    ("persona init", &[DIR]),
-    ("persona list", &[DIR]),
-    ("persona show", &[ID, DIR]),
-    ("persona validate", &[DIR]),
-    ("setup", &[]),
-    ("setup gen", &[]),
-    ("setup list", &[&[("detail", Words)]]),
-    ("exchange", &[]),
-    (
-        "exchange inspect",
-        &[&[("revision", Words), ("stream", Strict)]],
-    ),
-    ("exchange publish-proposals", &[REPO, URL, EXCHANGE_RUN]),
-    ("exchange clean", &[]),
-    (
-        "exchange clean requirement",
-        &[REPO, URL, EXCHANGE_RUN, &[("path", Strict)]],
-    ),
-    (
-        "exchange clean mock",
-        &[REPO, URL, EXCHANGE_RUN, &[("tag", Strict)]],
-    ),
-    ("labels", &[]),
-    ("labels sync", &[REPO, URL, EXCHANGE_RUN]),
-    ("workflow", &[]),
-    ("workflow generate", &[&[("runner", Strict)]]),
-    ("workflow run", &[REPO, URL, OF_LAYER]),
-    (
-        "run",
-        &[REPO, URL, OF_LAYER, &[("branch", Strict), ("job", Strict)]],
-    ),
-    ("mail", &[REPO, URL]),
-    (
-        "mail send",
-        &[&[
-            ("to", Strict),
-            ("subject", Words),
-            ("body", Theirs),
-            ("attach", Strict),
-            ("from", Strict),
-        ]],
-    ),
-    ("mail inbox", &[PERSONA]),
-    ("mail sent", &[PERSONA]),
-    ("mail read", &[ID, PERSONA]),
-    ("mail tag", &[]),
-    ("mail tag add", &[ID, &[("tag", Strict)], PERSONA]),
-    ("mail tag rm", &[ID, &[("tag", Strict)], PERSONA]),
-    ("mail tag ls", &[ID, PERSONA]),
-    ("mail trash", &[ID, PERSONA]),
-    ("mail untrash", &[ID, PERSONA]),
-    ("mail log", &[]),
-    ("mail stats", &[]),
-    ("mail verify", &[]),
-    ("mail rebuild", &[]),
-    ("mail restore", &[]),
-    ("mail seal", &[]),
-    ("mail export", &[]),
-    ("mail import", &[FILE]),
-    (
-        "weave",
-        &[&[
-            ("what", Place),
-            ("local", Place),
-            ("rev", Words),
-            ("order", Strict),
-            ("base", Strict),
-            ("patch", Place),
-            ("push", Strict),
-            ("github_base", Strict),
-            ("github_app_id", Strict),
-        ]],
-    ),
-    ("jobs", &[]),
-    ("jobs import", &[FILE, OF_A_REPO]),
-    ("jobs export", &[]),
-    ("events", &[]),
-    ("events export", &[&[("after", Strict)], CONFIG]),
-    ("monitor", &[CONFIG, OF_A_REPO, OUTSIDE]),
-    ("dashboard", &[URL]),
-    ("pull", &[URL]),
-    ("pull list", &[REPO]),
-    ("pull why", &[&[("pull", Strict)]]),
-    ("mcp", &[URL, &[("toolsets", Perhaps)]]),
-    ("mcp install", &[&[("client", Strict)]]),
-    ("mcp skill", &[]),
-    ("mcp call", &[&[("tool", Words), ("arguments", Theirs)]]),
-    ("wake", &[]),
-    (
-        "wake list",
-        &[&[
-            ("agent", Strict),
-            ("job", Strict),
-            ("state", Strict),
-            ("since", Strict),
-            ("limit", Strict),
-        ]],
-    ),
-    ("wake show", &[&[("event", Strict)]]),
-    (
-        "wake replay",
-        &[&[("event", Strict), ("since", Strict), ("agent", Strict)]],
-    ),
-    (
-        "watch",
-        &[
-            &[
-                ("agent", Strict),
-                ("events", Place),
-                ("at_once", Strict),
-                ("timeout", Strict),
-            ],
-            CONFIG,
-            URL,
-            &[("command", Theirs)],
-        ],
-    ),
-    ("handle-event", &[&[("event", Theirs)], URL]),
-    ("pause", &[&[("source", Strict)]]),
-    ("resume", &[&[("source", Strict)]]),
-    ("status", &[]),
-    ("top", &[URL]),
-    ("logs", &[ID, &[("pipeline", Strict), ("delivery", Strict)]]),
-    ("cost", &[&[("a_day", Strict)]]),
-    ("dlq", &[&[("queue", Strict)]]),
-    ("dlq list", &[]),
-    ("dlq show", &[LETTER]),
-    ("dlq redrive", &[LETTER]),
-    ("dlq drop", &[LETTER]),
-    (
-        "doctor",
-        &[&[("source", Strict), ("webhook_url", Strict)], OUTSIDE],
-    ),
-    ("backup", &[FILE]),
-    ("restore", &[FILE]),
-    ("export", &[&[("format", Strict)]]),
-    ("import", &[FILE]),
-    ("completions", &[&[("shell", Strict)]]),
-];
+/// Every command with its arguments, those of all commands first. What is not named is strict.
+const ROWS: &str = "\
+: data=place stack
+init: repo account key_file=place github_token_file=place agent agent_url branch jules_base github_base POLICY
+up: listen service OUTSIDE
+demo: keep=place
+sandbox: listen scenario=place folder=place issue=words
+account:
+account add: name key_file=place PLAN
+account set: name PLAN requests_a_day
+account list:
+account remove: name
+source:
+source add: repo account branch agent POLICY RULES
+source set: repo account branch agent repository_id POLICY RULES
+source list:
+source show: repo
+source remove: repo
+source sync: repo url
+source pause: repo
+source resume: repo
+agent:
+agent add: name notify url channel
+agent set: name url channel resume=words
+agent test: name within
+agent list:
+agent show: name
+agent rotate: name
+agent remove: name
+github:
+github setup: org name=words webhook_url listen app_id key_file=place within github_base
+github token: github_base
+secret:
+secret set: name
+secret list:
+token:
+token create: name scope expires agent persona
+token list:
+token revoke: name
+job: url
+job create: repo branch title=words agent priority resume=words prompt=text prompt_file=place task=text until within
+job list: repo limit states
+job show: id
+job messages: id cursor
+job register: id metadata repo agent
+job why: id
+job events: id
+job wait: ids until within
+job open: id
+job say: id text=text
+job approve: id plan
+job merge: id sha method title=words
+job cancel: id
+job retry: id reason=text
+job adopt: session repo agent
+job artifacts: id
+delivery: url
+delivery list: repo phase needs limit
+delivery show: id
+delivery create: repo summary=text issue description=text criteria=text refs priority
+delivery start: id
+delivery approve: id sha plan
+delivery reject: id reason=text
+delivery verdict: id verdict sha summary=text feedback=text
+delivery plan: id file=place target_files=words
+delivery edit: id summary=text criteria=text refs priority
+delivery collect: id session
+delivery analysis: id text=text suggestion=text run
+delivery split: id file=place parts=text
+delivery retry: id reason=text
+delivery cancel: id
+delivery why: id
+delivery transcript: id run
+delivery wait: id until within
+delivery board: repo
+pipeline: url
+pipeline on: repo exchange implement worker
+pipeline off: repo
+pipeline start: repo from within
+pipeline list: repo limit
+pipeline show: id
+pipeline why: id
+pipeline cancel: id
+requirement: url
+requirement list: repo
+requirement show: repo id
+requirement start: repo id
+sprint: url
+sprint set: repo parallel at_once member_timeout next integration
+sprint start: repo number personas
+sprint status: repo number
+sprint list: repo limit
+sprint why: repo number
+sprint tick: repo number
+sprint integrate: repo number
+sprint abort: repo number
+sprint state: repo number
+scaffold:
+scaffold init:
+scaffold bootstrap:
+scaffold upgrade:
+scaffold migrate:
+scaffold deinit:
+scaffold doctor: revision=words
+role:
+role add: layer role
+role create: layer role
+role delete: layer role
+role list: layer
+role show: layer role
+role validate: layer role
+persona:
+persona init: dir=place
+persona list: dir=place
+persona show: id dir=place
+persona validate: dir=place
+setup:
+setup gen:
+setup list: detail=words
+exchange:
+exchange inspect: revision=words stream
+exchange publish-proposals: repo url within github_repository
+exchange clean:
+exchange clean requirement: repo url within github_repository path
+exchange clean mock: repo url within github_repository tag
+labels:
+labels sync: repo url within github_repository
+workflow:
+workflow generate: runner
+workflow run: repo url OF_LAYER
+run: repo url OF_LAYER branch job
+mail: repo url
+mail send: to subject=words body=theirs attach from
+mail inbox: persona
+mail sent: persona
+mail read: id persona
+mail tag:
+mail tag add: id tag persona
+mail tag rm: id tag persona
+mail tag ls: id persona
+mail trash: id persona
+mail untrash: id persona
+mail log:
+mail stats:
+mail verify:
+mail rebuild:
+mail restore:
+mail seal:
+mail export:
+mail import: file=place
+weave: what=place local=place rev=words order base patch=place push github_base github_app_id
+jobs:
+jobs import: file=place repo agent
+jobs export:
+events:
+events export: after config=place
+monitor: config=place repo agent OUTSIDE
+dashboard: url
+pull: url
+pull list: repo
+pull why: pull
+mcp: url toolsets=perhaps
+mcp install: client
+mcp skill:
+mcp call: tool=words arguments=theirs
+wake:
+wake list: agent job state since limit
+wake show: event
+wake replay: event since agent
+watch: agent events=place at_once timeout config=place url command=theirs
+handle-event: event=theirs url
+pause: source
+resume: source
+status:
+top: url
+logs: id pipeline delivery
+cost: a_day
+dlq: queue
+dlq list:
+dlq show: id=words
+dlq redrive: id=words
+dlq drop: id=words
+doctor: source webhook_url OUTSIDE
+backup: file=place
+restore: file=place
+export: format
+import: file=place
+completions: shell";
 
 /// What has to stand before the second argument of a command.
 const BEFORE: [(&str, &str); 22] = [
@@ -615,9 +320,29 @@ fn commands() -> Vec<(String, Vec<clap::Arg>)> {
     found
 }
 
+/// An argument of a row, and what it takes.
+fn taken(word: &'static str) -> (&'static str, Kind) {
+    let (id, kind) = word.split_once('=').unwrap_or((word, "strict"));
+    let kind = match kind {
+        "strict" => Strict,
+        "perhaps" => Perhaps,
+        "words" => Words,
+        "text" => Text,
+        "place" => Place,
+        "theirs" => Theirs,
+        other => panic!("`{other}` is no kind"),
+    };
+    (id, kind)
+}
+
 fn row(name: &str) -> Option<Vec<(&'static str, Kind)>> {
-    let (_, parts) = ROWS.iter().find(|(row, _)| *row == name)?;
-    Some(parts.concat())
+    let mut rows = ROWS.lines().filter_map(|row| row.split_once(':'));
+    let (_, arguments) = rows.find(|(row, _)| *row == name)?;
+    let words = arguments.split_whitespace().flat_map(|word| {
+        let group = GROUPS.iter().find(|(group, _)| *group == word);
+        group.map_or(word, |(_, words)| *words).split_whitespace()
+    });
+    Some(words.map(taken).collect())
 }
 
 #[test]
@@ -637,7 +362,11 @@ fn every_command_and_every_argument_has_a_row() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
-    assert_eq!(ROWS.len(), commands.len(), "a row names no command");
+    assert_eq!(
+        ROWS.lines().count(),
+        commands.len(),
+        "a row names no command"
+    );
 }
 
 /// A command line with one bad value. Missing arguments are reported only when all values are good.

@@ -8,443 +8,107 @@ use super::Speaker;
 use crate::jobs;
 use crate::world::{Told, World};
 
-/// What an argument is, and so what is wrong for it.
-#[derive(Clone, Copy)]
-enum Kind {
-    /// A job or a session of one.
-    Job,
-    /// `owner/name`.
-    Repo,
-    /// A branch.
-    Branch,
-    /// Words for Jules or a person, of at most this many bytes.
-    Words(usize),
-    /// A reason for people, of at most this many bytes, which is cleaned where it is shown.
-    Reason(usize),
-    /// A short name that is cut where it is too long.
-    Title,
-    /// An idempotency key, or the id of a plan.
-    Key,
-    /// An agent.
-    Agent,
-    /// An event.
-    Event,
-    /// A reader's cursor.
-    Cursor,
-    /// A pull request.
-    Pull,
-    /// One of a few words.
-    Choice,
-    /// A path to find among the changed ones.
-    Path,
-    /// A path that is not used.
-    Unused,
-    /// A number up to this.
-    Number(u64),
-    /// True or false.
-    Flag,
-    /// An object.
-    Object,
-    /// A list of texts or objects.
-    List,
-}
+/// Each tool with arguments that would do, and what those are: a kind that `wrong` knows with its limit, or a name that is its kind.
+const ROWS: &str = r#"jules_create_job {"repo":"acme/shop","prompt":"x"} repo branch prompt=words:32000 title agent priority=number:9 idempotency_key=key constraints=object
+jules_register_job {"job_id":"JOB"} job_id=job jobs_path=unused metadata=object repo
+jules_get_job {"job_id":"JOB"} job_id=job fresh=flag
+jules_list_jobs {"repo":"acme/shop"} repo limit=number:200
+jules_check {"job_id":"JOB"} job_id=job repo branch
+jules_get_messages {"job_id":"JOB"} job_id=job cursor
+jules_send_message {"job_id":"JOB","message":"x"} job_id=job message=words:20000 idempotency_key=key
+jules_approve_plan {"job_id":"JOB"} job_id=job plan_id=key
+jules_get_artifacts {"job_id":"JOB"} job_id=job show=choice path max_bytes=number:65536 offset=number:4294967295
+jules_extract_pr {"job_id":"JOB"} job_id=job
+jules_merge_pr {"job_id":"JOB"} job_id=job payload=object
+jules_request_retry {"job_id":"JOB"} job_id=job
+jules_cancel_job {"job_id":"JOB"} job_id=job
+jules_wait_event {"seconds":1} cursor job_id=job seconds=number:45
+jules_ack_event {"event_id":"EVENT","agent":"me"} event_id=event agent
+jules_status {}
+jules_why {"job_id":"JOB"} job_id=job pull_request=pull
+jules_list_events {"job_id":"JOB"} job_id=job
+jules_take_wakes {"agent":"me"} agent limit=number:10 seconds=number:20
+jules_extend_wake {"event_id":"EVENT","agent":"me","attempt":1} event_id=event agent attempt=number:4294967295
+jules_return_wake {"event_id":"EVENT","agent":"me","attempt":1} event_id=event agent attempt=number:4294967295 why=reason:4096 retry_after_seconds=number:86400
+delivery_list {} needs=choice phase=choice repo limit=number:200 after=cursor
+delivery_get {"id":"JOB"} id=job
+delivery_create {"repo":"acme/shop","summary":"x"} repo summary=words:200 issue=number:4294967295 again=flag description=words:8000 acceptance_criteria=list refs=list
+delivery_start {"id":"JOB"} id=job
+delivery_plan {"id":"JOB","content":"x"} id=job content=words:16000 target_files=list
+delivery_split {"id":"JOB","children":[{"summary":"x","acceptance_criteria":[]}]} id=job children=list
+delivery_transcript {"id":"JOB"} id=job run=cursor page=number:8
+delivery_approve {"id":"JOB"} id=job sha=pull plan_id=key
+delivery_reject {"id":"JOB","reason":"x"} id=job reason=words:1000
+delivery_verdict {"id":"JOB","verdict":"pass","sha":"1111111111111111111111111111111111111111"} id=job verdict=choice sha=pull summary=words:200 feedback=words:1000
+delivery_retry {"id":"JOB"} id=job reason=words:1000
+delivery_cancel {"id":"JOB"} id=job
+mail_send {"repo":"acme/shop","from":"refactor","to":"curator","subject":"x","body":"x"} repo from=choice to=choice subject=reason:200 body=words:16000 attachments=list idempotency_key=key
+mail_inbox {"repo":"acme/shop","persona":"curator"} repo persona=choice unread=flag after=number:9223372036854775807
+mail_read {"repo":"acme/shop","persona":"curator","message_id":1} repo persona=choice message_id=number:9223372036854775807 keep_unread=flag
+mail_tag {"repo":"acme/shop","persona":"curator","message_id":1,"tag":"x"} repo persona=choice message_id=number:9223372036854775807 tag=choice remove=flag
+sprint_status {"repo":"acme/shop"} repo number=number:4294967295
+sprint_start {"repo":"acme/shop"} repo number=number:4294967295 personas=list dry_run=flag
+sprint_abort {"repo":"acme/shop"} repo number=number:4294967295"#;
 
-/// A tool with arguments that would do, and what these are.
-type Row = (&'static str, Value, &'static [(&'static str, Kind)]);
+/// A tool, arguments that would do, and the name, the kind and the limit of each.
+type Row = (&'static str, Value, Vec<(&'static str, &'static str, u64)>);
 
 const EVENT: &str = "evt_00000000000000000000000000000000";
 
+/// The rows, about a job; what belongs to no delivery is one, too.
 fn table(job: &str) -> Vec<Row> {
-    [
-        talk(job),
-        outcome(job),
-        further(job),
-        deliveries(job),
-        decisions(job),
-        mail(),
-        sprints(),
-    ]
-    .concat()
+    let field = |word: &'static str| {
+        let (name, kind) = word.split_once('=').unwrap_or((word, word));
+        let (kind, most) = kind.split_once(':').unwrap_or((kind, "0"));
+        (name, kind, most.parse::<u64>().unwrap())
+    };
+    let row = |line: &'static str| -> Row {
+        let mut words = line.split(' ');
+        let tool = words.next().unwrap();
+        let good = words.next().unwrap().replace("JOB", job);
+        let good = serde_json::from_str(&good.replace("EVENT", EVENT)).unwrap();
+        (tool, good, words.map(field).collect())
+    };
+    ROWS.lines().map(row).collect()
 }
 
-/// Handing work over and talking about it.
-fn talk(job: &str) -> Vec<Row> {
-    use Kind::*;
-    let one = json!({ "job_id": job });
-    vec![
-        (
-            "jules_create_job",
-            json!({ "repo": "acme/shop", "prompt": "x" }),
-            &[
-                ("repo", Repo),
-                ("branch", Branch),
-                ("prompt", Words(32_000)),
-                ("title", Title),
-                ("agent", Agent),
-                ("priority", Number(9)),
-                ("idempotency_key", Key),
-                ("constraints", Object),
-            ],
-        ),
-        (
-            "jules_register_job",
-            one.clone(),
-            &[
-                ("job_id", Job),
-                ("jobs_path", Unused),
-                ("metadata", Object),
-                ("repo", Repo),
-            ],
-        ),
-        (
-            "jules_get_job",
-            one.clone(),
-            &[("job_id", Job), ("fresh", Flag)],
-        ),
-        (
-            "jules_list_jobs",
-            json!({ "repo": "acme/shop" }),
-            &[("repo", Repo), ("limit", Number(200))],
-        ),
-        (
-            "jules_check",
-            one.clone(),
-            &[("job_id", Job), ("repo", Repo), ("branch", Branch)],
-        ),
-        (
-            "jules_get_messages",
-            one.clone(),
-            &[("job_id", Job), ("cursor", Cursor)],
-        ),
-        (
-            "jules_send_message",
-            json!({ "job_id": job, "message": "x" }),
-            &[
-                ("job_id", Job),
-                ("message", Words(20_000)),
-                ("idempotency_key", Key),
-            ],
-        ),
-    ]
-}
-
-/// What comes of it.
-fn outcome(job: &str) -> Vec<Row> {
-    use Kind::*;
-    let one = json!({ "job_id": job });
-    vec![
-        (
-            "jules_approve_plan",
-            one.clone(),
-            &[("job_id", Job), ("plan_id", Key)],
-        ),
-        (
-            "jules_get_artifacts",
-            one.clone(),
-            &[
-                ("job_id", Job),
-                ("show", Choice),
-                ("path", Path),
-                ("max_bytes", Number(65_536)),
-                ("offset", Number(u32::MAX as u64)),
-            ],
-        ),
-        ("jules_extract_pr", one.clone(), &[("job_id", Job)]),
-        (
-            "jules_merge_pr",
-            one.clone(),
-            &[("job_id", Job), ("payload", Object)],
-        ),
-        ("jules_request_retry", one.clone(), &[("job_id", Job)]),
-        ("jules_cancel_job", one.clone(), &[("job_id", Job)]),
-        (
-            "jules_wait_event",
-            json!({ "seconds": 1 }),
-            &[("cursor", Cursor), ("job_id", Job), ("seconds", Number(45))],
-        ),
-        (
-            "jules_ack_event",
-            json!({ "event_id": EVENT, "agent": "me" }),
-            &[("event_id", Event), ("agent", Agent)],
-        ),
-    ]
-}
-
-/// Tools of the toolsets.
-fn further(job: &str) -> Vec<Row> {
-    use Kind::*;
-    let one = json!({ "job_id": job });
-    let wake = json!({ "event_id": EVENT, "agent": "me", "attempt": 1 });
-    let wakes: &[(&str, Kind)] = &[
-        ("event_id", Event),
-        ("agent", Agent),
-        ("attempt", Number(u32::MAX as u64)),
-    ];
-    vec![
-        ("jules_status", json!({}), &[]),
-        (
-            "jules_why",
-            one.clone(),
-            &[("job_id", Job), ("pull_request", Pull)],
-        ),
-        ("jules_list_events", one, &[("job_id", Job)]),
-        (
-            "jules_take_wakes",
-            json!({ "agent": "me" }),
-            &[
-                ("agent", Agent),
-                ("limit", Number(10)),
-                ("seconds", Number(20)),
-            ],
-        ),
-        ("jules_extend_wake", wake.clone(), wakes),
-        (
-            "jules_return_wake",
-            wake,
-            &[
-                ("event_id", Event),
-                ("agent", Agent),
-                ("attempt", Number(u32::MAX as u64)),
-                ("why", Reason(4_096)),
-                ("retry_after_seconds", Number(86_400)),
-            ],
-        ),
-    ]
-}
-
-/// Tools of deliveries; a job that belongs to none is one, too.
-fn deliveries(job: &str) -> Vec<Row> {
-    use Kind::*;
-    let one = json!({ "id": job });
-    vec![
-        (
-            "delivery_list",
-            json!({}),
-            &[
-                ("needs", Choice),
-                ("phase", Choice),
-                ("repo", Repo),
-                ("limit", Number(200)),
-                ("after", Cursor),
-            ],
-        ),
-        ("delivery_get", one.clone(), &[("id", Job)]),
-        (
-            "delivery_create",
-            json!({ "repo": "acme/shop", "summary": "x" }),
-            &[
-                ("repo", Repo),
-                ("summary", Words(200)),
-                ("issue", Number(u32::MAX as u64)),
-                ("again", Flag),
-                ("description", Words(8_000)),
-                ("acceptance_criteria", List),
-                ("refs", List),
-            ],
-        ),
-        ("delivery_start", one.clone(), &[("id", Job)]),
-        (
-            "delivery_plan",
-            json!({ "id": job, "content": "x" }),
-            &[
-                ("id", Job),
-                ("content", Words(16_000)),
-                ("target_files", List),
-            ],
-        ),
-        (
-            "delivery_split",
-            json!({ "id": job, "children": [{ "summary": "x", "acceptance_criteria": [] }] }),
-            &[("id", Job), ("children", List)],
-        ),
-        (
-            "delivery_transcript",
-            one,
-            &[("id", Job), ("run", Cursor), ("page", Number(8))],
-        ),
-    ]
-}
-
-/// Tools that decide about a delivery.
-fn decisions(job: &str) -> Vec<Row> {
-    use Kind::*;
-    let one = json!({ "id": job });
-    let sha = "1111111111111111111111111111111111111111";
-    vec![
-        (
-            "delivery_approve",
-            one.clone(),
-            &[("id", Job), ("sha", Pull), ("plan_id", Key)],
-        ),
-        (
-            "delivery_reject",
-            json!({ "id": job, "reason": "x" }),
-            &[("id", Job), ("reason", Words(1_000))],
-        ),
-        (
-            "delivery_verdict",
-            json!({ "id": job, "verdict": "pass", "sha": sha }),
-            &[
-                ("id", Job),
-                ("verdict", Choice),
-                ("sha", Pull),
-                ("summary", Words(200)),
-                ("feedback", Words(1_000)),
-            ],
-        ),
-        (
-            "delivery_retry",
-            one.clone(),
-            &[("id", Job), ("reason", Words(1_000))],
-        ),
-        ("delivery_cancel", one, &[("id", Job)]),
-    ]
-}
-
-/// Tools of mail: no message is there.
-fn mail() -> Vec<Row> {
-    use Kind::*;
-    let one = json!({ "repo": "acme/shop", "persona": "curator", "message_id": 1 });
-    vec![
-        (
-            "mail_send",
-            json!({ "repo": "acme/shop", "from": "refactor", "to": "curator", "subject": "x", "body": "x" }),
-            &[
-                ("repo", Repo),
-                ("from", Choice),
-                ("to", Choice),
-                ("subject", Reason(200)),
-                ("body", Words(16_000)),
-                ("attachments", List),
-                ("idempotency_key", Key),
-            ],
-        ),
-        (
-            "mail_inbox",
-            json!({ "repo": "acme/shop", "persona": "curator" }),
-            &[
-                ("repo", Repo),
-                ("persona", Choice),
-                ("unread", Flag),
-                ("after", Number(i64::MAX as u64)),
-            ],
-        ),
-        (
-            "mail_read",
-            one.clone(),
-            &[
-                ("repo", Repo),
-                ("persona", Choice),
-                ("message_id", Number(i64::MAX as u64)),
-                ("keep_unread", Flag),
-            ],
-        ),
-        (
-            "mail_tag",
-            with(&one, "tag", &json!("x")),
-            &[
-                ("repo", Repo),
-                ("persona", Choice),
-                ("message_id", Number(i64::MAX as u64)),
-                ("tag", Choice),
-                ("remove", Flag),
-            ],
-        ),
-    ]
-}
-
-/// Tools of sprints: there is none.
-fn sprints() -> Vec<Row> {
-    use Kind::*;
-    let one = json!({ "repo": "acme/shop" });
-    vec![
-        (
-            "sprint_status",
-            one.clone(),
-            &[("repo", Repo), ("number", Number(u32::MAX as u64))],
-        ),
-        (
-            "sprint_start",
-            one.clone(),
-            &[
-                ("repo", Repo),
-                ("number", Number(u32::MAX as u64)),
-                ("personas", List),
-                ("dry_run", Flag),
-            ],
-        ),
-        (
-            "sprint_abort",
-            one,
-            &[("repo", Repo), ("number", Number(u32::MAX as u64))],
-        ),
-    ]
+fn texts(texts: &[&str]) -> Vec<Value> {
+    texts.iter().map(|text| json!(text)).collect()
 }
 
 /// What is wrong for a kind, beside another type.
-fn wrong(kind: Kind) -> Vec<Value> {
-    let long = json!("x".repeat(600_000));
-    let shaped = || {
-        let shapes = [
+fn wrong(kind: &str, most: u64) -> Vec<Value> {
+    let long = "x".repeat(600_000);
+    let more = || "x".repeat(usize::try_from(most).unwrap() + 1);
+    match kind {
+        "job" | "repo" | "agent" | "event" | "pull" | "choice" => texts(&[
             "../secrets",
             "/etc/passwd",
             "a\r\nset-cookie: b",
             "a\u{7}b",
             "a\u{1b}[2Jb",
             "",
-        ];
-        shapes
-            .map(Value::from)
-            .into_iter()
-            .chain([json!("x".repeat(600_000))])
-    };
-    match kind {
-        Kind::Job | Kind::Repo | Kind::Agent | Kind::Event | Kind::Pull | Kind::Choice => {
-            shaped().collect()
-        }
-        Kind::Branch => ["a..b", "a\r\nb", "a\u{7}b", "", "-x"]
-            .map(Value::from)
-            .into(),
-        Kind::Key => ["a\r\nb", "a\u{7}b", "ключ"]
-            .map(Value::from)
-            .into_iter()
-            .chain([long])
-            .collect(),
-        Kind::Cursor => ["x", "../x", "a\r\nb", "a\u{7}b"]
-            .map(Value::from)
-            .into_iter()
-            .chain([long])
-            .collect(),
-        Kind::Words(most) => vec![json!("x".repeat(most + 1)), json!("\u{7}".repeat(most))],
-        Kind::Reason(most) => vec![json!("x".repeat(most + 1))],
-        Kind::Unused => vec![json!("a\u{7}b"), json!("a\r\nb")],
-        Kind::Number(most) => vec![json!(-1), json!(most + 1), json!(1.5), json!(1e99)],
-        Kind::Title | Kind::Path | Kind::Flag | Kind::Object | Kind::List => Vec::new(),
+            &long,
+        ]),
+        "branch" => texts(&["a..b", "a\r\nb", "a\u{7}b", "", "-x"]),
+        "key" => texts(&["a\r\nb", "a\u{7}b", "ключ", &long]),
+        "cursor" => texts(&["x", "../x", "a\r\nb", "a\u{7}b", &long]),
+        "words" => texts(&[&more(), &more()[1..].replace('x', "\u{7}")]),
+        "reason" => texts(&[&more()]),
+        "unused" => texts(&["a\u{7}b", "a\r\nb"]),
+        "number" => vec![json!(-1), json!(most + 1), json!(1.5), json!(1e99)],
+        "title" | "path" | "flag" | "object" | "list" => Vec::new(),
+        other => panic!("`{other}` is no kind"),
     }
 }
 
 /// Values of another type.
-fn mistyped(kind: Kind) -> Vec<Value> {
+fn mistyped(kind: &str) -> Vec<Value> {
     match kind {
-        Kind::Number(_) | Kind::Flag => vec![json!("seven"), json!([]), json!({})],
-        Kind::Object => vec![json!(7), json!(true)],
-        Kind::List => vec![json!(7), json!("x"), json!({ "x": 1 }), json!([7])],
-        Kind::Words(_)
-        | Kind::Reason(_)
-        | Kind::Job
-        | Kind::Repo
-        | Kind::Branch
-        | Kind::Title
-        | Kind::Key
-        | Kind::Agent
-        | Kind::Event
-        | Kind::Cursor
-        | Kind::Pull
-        | Kind::Choice
-        | Kind::Path
-        | Kind::Unused => {
-            vec![json!(7), json!([]), json!({ "x": 1 })]
-        }
+        "number" | "flag" => vec![json!("seven"), json!([]), json!({})],
+        "object" => vec![json!(7), json!(true)],
+        "list" => vec![json!(7), json!("x"), json!({ "x": 1 }), json!([7])],
+        _ => vec![json!(7), json!([]), json!({ "x": 1 })],
     }
 }
 
@@ -458,19 +122,11 @@ fn stored(world: &World) -> String {
 fn bad_input_at_every_tool_is_named_and_nothing_is_stored() {
     let world = jobs::world().set("GAFFER_TOOLSETS", "insight,inbox,deliveries,mail,sprint");
     world.run(&["agent", "add", "me"]).ok();
-    let order = [
-        "job",
-        "create",
-        "--repo",
-        "acme/shop",
-        "--prompt",
-        "Add a search box",
-    ];
-    let job = world.json(&order)["job"]["job_id"].clone();
+    let job = jobs::create(&world);
     let before = stored(&world);
     let mut speaker = Speaker::greeted(&world);
     let listed = speaker.ask("tools/list", json!({}))["result"]["tools"].clone();
-    let rows = table(job.as_str().unwrap());
+    let rows = table(&job);
     let told: BTreeSet<_> = rows.iter().map(|(tool, _, _)| *tool).collect();
     let every: BTreeSet<_> = client::mcp::Server::every_tool().into_iter().collect();
     assert_eq!(told, every, "every tool has its row");
@@ -490,7 +146,7 @@ fn bad_input_at_every_tool_is_named_and_nothing_is_stored() {
             .collect();
         assert_eq!(
             named,
-            fields.iter().map(|(name, _)| *name).collect(),
+            fields.iter().map(|(name, ..)| *name).collect(),
             "{tool}"
         );
         let mut tried = vec![("force_it".to_owned(), with(&good, "force_it", &json!(true)))];
@@ -504,9 +160,9 @@ fn bad_input_at_every_tool_is_named_and_nothing_is_stored() {
             less.as_object_mut().unwrap().remove(name);
             tried.push((name.to_owned(), less));
         }
-        for (name, kind) in fields {
-            let values = wrong(*kind).into_iter().chain(mistyped(*kind));
-            tried.extend(values.map(|value| ((*name).to_owned(), with(&good, name, &value))));
+        for (name, kind, most) in fields {
+            let values = wrong(kind, most).into_iter().chain(mistyped(kind));
+            tried.extend(values.map(|value| (name.to_owned(), with(&good, name, &value))));
         }
         for (field, arguments) in tried {
             slips.extend(slip(&mut speaker, tool, (&field, arguments)));

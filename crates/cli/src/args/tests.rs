@@ -146,44 +146,27 @@ fn the_defaults_are_safe() {
 
 #[test]
 fn what_is_wrong_is_told_with_its_argument_and_value() {
-    let wrong: [(&[&str], &[&str]); 13] = [
-        (&["source", "add", "acme"], &["OWNER/REPO", "acme"]),
-        (
-            &["source", "add", "a/b", "--stuck-after", "20"],
-            &["--stuck-after", "20"],
-        ),
-        (&["source", "add", "a/b", "--min-checks", "-1"], &["-1"]),
-        (
-            &["source", "add", "a/b", "--merge", "always"],
-            &["--merge", "always"],
-        ),
-        (
-            &["source", "add", "a/b", "--branch", "a..b"],
-            &["--branch", "a..b"],
-        ),
-        (&["account", "add", "Default"], &["NAME", "Default"]),
-        (
-            &["account", "add", "x", "--concurrent", "0"],
-            &["--concurrent", "0"],
-        ),
-        (&["agent", "add", "bot", "--url", "bot"], &["--url", "bot"]),
-        (&["job", "show", "no id"], &["ID", "no id"]),
-        (&["job", "list", "--limit", "201"], &["--limit", "201"]),
-        (&["up", "--listen", "4180"], &["--listen", "4180"]),
-        (&["up", "--listen", "foo"], &["`127.0.0.1:4180`"]),
-        (
-            &["up", "--allow-host", "http://x"],
-            &["--allow-host", "http://x"],
-        ),
-    ];
-    for (arguments, names) in wrong {
-        let error = CommandLine::try_parse_from([&["gaffer"], arguments].concat()).unwrap_err();
-        assert_eq!(error.exit_code(), 2, "{arguments:?}");
+    for (line, names) in [
+        ("source add acme", "OWNER/REPO acme"),
+        ("source add a/b --stuck-after 20", "--stuck-after 20"),
+        ("source add a/b --min-checks -1", "-1"),
+        ("source add a/b --merge always", "--merge always"),
+        ("source add a/b --branch a..b", "--branch a..b"),
+        ("account add Default", "NAME Default"),
+        ("account add x --concurrent 0", "--concurrent 0"),
+        ("agent add bot --url bot", "--url bot"),
+        ("job show 'no id'", "ID 'no id'"),
+        ("job list --limit 201", "--limit 201"),
+        ("up --listen 4180", "--listen 4180"),
+        ("up --listen foo", "`127.0.0.1:4180`"),
+        ("up --allow-host http://x", "--allow-host http://x"),
+    ] {
+        let error = CommandLine::try_parse_from(split(&format!("gaffer {line}"))).unwrap_err();
+        assert_eq!(error.exit_code(), 2, "{line}");
         let told = crate::error::describe_usage(&error, groups::command).what;
-        assert!(
-            names.iter().all(|name| told.contains(name)),
-            "{arguments:?}: {told}"
-        );
+        for name in split(names) {
+            assert!(told.contains(&name), "{line}: {told}");
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{Fields, KEY, Told, World};
+use crate::world::{Fields, KEY, Told, World, words};
 
 #[test]
 fn a_key_from_standard_input_is_stored_for_its_owner_alone_and_shown_nowhere() {
@@ -24,17 +24,9 @@ fn a_key_from_standard_input_is_stored_for_its_owner_alone_and_shown_nowhere() {
 fn a_key_from_a_file_and_a_plan() {
     let world = World::new();
     let file = world.file("key.txt", KEY);
-    let added = world.json(&[
-        "account",
-        "add",
-        "work",
-        "--key-file",
-        &file,
-        "--plan",
-        "pro",
-        "--concurrent",
-        "3",
-    ]);
+    let added = world.json(&words(&format!(
+        "account add work --key-file {file} --plan pro --concurrent 3"
+    )));
     let account = &added["account"];
     assert_eq!(
         (

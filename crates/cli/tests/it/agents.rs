@@ -9,7 +9,7 @@ use engine::store::Store;
 use local::Database;
 use serde_json::{Value, json};
 
-use crate::world::{Fields, Told, World};
+use crate::world::{Fields, Told, World, words};
 
 const URL: &str = "https://bot.example.com/wake";
 
@@ -46,13 +46,7 @@ fn a_secret_is_shown_once_and_stored_for_its_owner_alone() {
     }
     assert!(!world.stored(&secret));
     let people = world
-        .run(&[
-            "agent",
-            "add",
-            "other",
-            "--url",
-            "http://127.0.0.1:9000/wake",
-        ])
+        .run(&words("agent add other --url http://127.0.0.1:9000/wake"))
         .ok();
     people.tells(&[
         "whsec_",

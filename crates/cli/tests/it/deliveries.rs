@@ -7,7 +7,7 @@ use engine::settings::Switches;
 use serde_json::{Value, json};
 
 use crate::jobs::{backend, save, world};
-use crate::world::{Fields, Told, World};
+use crate::world::{Fields, Told, World, words};
 
 const REPO: &str = "acme/shop";
 
@@ -234,14 +234,9 @@ fn a_delivery_is_started_cancelled_and_tried_again() {
 fn a_plan_is_sent_and_a_delivery_split_by_people() {
     let world = world();
     world
-        .run(&[
-            "source",
-            "set",
-            REPO,
-            "--plan-by",
-            "human",
-            "--no-checkpoints",
-        ])
+        .run(&words(&format!(
+            "source set {REPO} --plan-by human --no-checkpoints"
+        )))
         .ok();
     let id = create(&world);
     let plan = world.data().join("plan.md");
@@ -273,15 +268,9 @@ fn a_plan_is_sent_and_a_delivery_split_by_people() {
     let other = world.json(&["delivery", "create", "Tidy", "--repo", REPO]);
     let other = other["delivery"]["id"].as_str().unwrap().to_owned();
     let file = plan.to_str().unwrap();
-    let planned = world.json(&[
-        "delivery",
-        "plan",
-        &other,
-        "--file",
-        file,
-        "--target-file",
-        "src/box.rs",
-    ]);
+    let planned = world.json(&words(&format!(
+        "delivery plan {other} --file {file} --target-file src/box.rs"
+    )));
     assert_eq!(planned["delivery"]["plan"]["content"], "1. Add the box.");
     assert_eq!(place(&planned), ("implement", "running"));
 }
@@ -438,14 +427,9 @@ fn a_source_that_changes_later_changes_no_delivery() {
     let world = world();
     let id = create(&world);
     world
-        .run(&[
-            "source",
-            "set",
-            REPO,
-            "--endpoint",
-            "verify",
-            "--no-checkpoints",
-        ])
+        .run(&words(&format!(
+            "source set {REPO} --endpoint verify --no-checkpoints"
+        )))
         .ok();
     let shown = world.json(&["delivery", "show", &id]);
     assert_eq!(shown["delivery"]["endpoint"], "deploy");

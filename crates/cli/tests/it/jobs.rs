@@ -16,7 +16,7 @@ use secrecy::SecretString;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::world::{Fields, KEY, Told, World};
+use crate::world::{Fields, KEY, Told, World, words};
 
 pub(crate) const TOKEN: &str = "gaf_0123456789abcdef0123456789abcdef";
 
@@ -353,14 +353,7 @@ fn orders_reach_the_job_and_refusals_keep_their_code() {
 #[test]
 fn a_session_is_adopted_once_somebody_has_looked_at_it() {
     let world = world();
-    let adopted = world.json(&[
-        "job",
-        "adopt",
-        "1234567890",
-        "--repo",
-        "acme/shop",
-        "--take-over",
-    ]);
+    let adopted = world.json(&words("job adopt 1234567890 --repo acme/shop --take-over"));
     assert_eq!(adopted["outcome"], "later");
     let told = world.refused(&["job", "adopt", "1234567890", "--repo", "acme/other"]);
     assert_eq!(told.exit, 1);

@@ -20,7 +20,7 @@ use jiff::SignedDuration;
 use local::{DATABASE_FILE, Database};
 use serde_json::{Value, json};
 
-use crate::world::{Ran, Told, World};
+use crate::world::{Ran, Told, World, words};
 
 /// Longest wait for anything: a job takes a few seconds, and of what a killed process had claimed some is taken up after two minutes.
 const WITHIN: Duration = Duration::from_secs(300);
@@ -110,17 +110,9 @@ impl Stage {
             )
             .ok();
         world
-            .run(&[
-                "source",
-                "add",
-                "acme/shop",
-                "--merge",
-                "on-green",
-                "--plan-approval",
-                "auto",
-                "--settle",
-                "1s",
-            ])
+            .run(&words(
+                "source add acme/shop --merge on-green --plan-approval auto --settle 1s",
+            ))
             .ok();
         hurry(&world);
         Self { world, sandbox }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
-use crate::world::{Ran, World, ran};
+use crate::world::{Ran, World, ran, words};
 
 /// What no other test and no program uses.
 const JULES: &str = "AQ.Canary0jules1Zk93mQx7Lt2vB8sHc4Yd";
@@ -111,10 +111,6 @@ impl House {
     fn create(&self, prompt: &str) -> Ran {
         self.job(&["create", "--repo", "acme/shop", "--prompt", prompt])
     }
-}
-
-fn words(line: &str) -> Vec<&str> {
-    line.split_whitespace().collect()
 }
 
 /// The command worked, and what it printed holds no secret.

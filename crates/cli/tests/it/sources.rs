@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{Fields, Told, World};
+use crate::world::{Fields, Told, World, words};
 
 const REPO: &str = "acme/shop";
 
@@ -48,15 +48,9 @@ const TIMING: [(&str, &str, i64); 10] = [
 fn every_option_of_the_policy_is_kept() {
     let world = World::with_account();
     world
-        .run(&[
-            "agent",
-            "add",
-            "bot",
-            "--url",
-            "https://bot.example.com/wake",
-        ])
+        .run(&words("agent add bot --url https://bot.example.com/wake"))
         .ok();
-    let options: Vec<&str> = POLICY.split_whitespace().collect();
+    let options = words(POLICY);
     let add = [
         "source",
         "add",
@@ -103,7 +97,7 @@ fn every_option_of_deliveries_is_kept() {
         "review_rounds": 3, "attempts": 3, "deploy": "none", "observe": "none", "comment": true,
     });
     assert_eq!(source["deliveries"], defaults);
-    let options: Vec<&str> = DELIVERIES.split_whitespace().collect();
+    let options = words(DELIVERIES);
     let set = world.json(&[&["source", "set", REPO][..], &options].concat());
     let wanted = json!({
         "label": "gaffer", "endpoint": "observe", "checkpoints": ["plan", "review"], "checkpoints_by": "anyone", "plan_by": "human",
@@ -165,27 +159,14 @@ fn odd_settings_of_deliveries_are_refused_by_name_and_nothing_is_stored() {
 #[test]
 fn set_changes_only_what_is_given() {
     let world = World::with_account();
-    world.json(&[
-        "source",
-        "add",
-        REPO,
-        "--keep-branch",
-        "--required-check",
-        "build",
-        "--settle",
-        "90s",
-    ]);
+    world.json(&words(&format!(
+        "source add {REPO} --keep-branch --required-check build --settle 90s"
+    )));
     let before = world.json(&["source", "list"])["sources"][0].clone();
     // Repositories are compared as GitHub does: without regard to case.
-    let mut after = world.json(&[
-        "source",
-        "set",
-        "ACME/shop",
-        "--merge",
-        "on-green",
-        "--stuck-after",
-        "1h",
-    ])["source"]
+    let mut after = world.json(&words(
+        "source set ACME/shop --merge on-green --stuck-after 1h",
+    ))["source"]
         .clone();
     assert_eq!(
         (&after["policy"]["merge"], &after["timing"]["stuck_after"]),
@@ -194,13 +175,9 @@ fn set_changes_only_what_is_given() {
     after["policy"]["merge"] = json!("human");
     after["timing"]["stuck_after"] = before["timing"]["stuck_after"].clone();
     assert_eq!(after, before);
-    let freed = world.json(&[
-        "source",
-        "set",
-        REPO,
-        "--no-required-checks",
-        "--keep-branch=false",
-    ])["source"]
+    let freed = world.json(&words(&format!(
+        "source set {REPO} --no-required-checks --keep-branch=false"
+    )))["source"]
         .clone();
     freed["policy"].holds(&json!({ "required_checks": [], "delete_branch": true }));
 }
@@ -241,15 +218,9 @@ fn a_source_is_added_once() {
 #[test]
 fn settings_that_cannot_be_meant_are_bad_usage() {
     let world = World::with_account();
-    let unchecked = world.refused(&[
-        "source",
-        "add",
-        REPO,
-        "--merge",
-        "on-green",
-        "--min-checks",
-        "0",
-    ]);
+    let unchecked = world.refused(&words(&format!(
+        "source add {REPO} --merge on-green --min-checks 0"
+    )));
     unchecked.is(2, "usage");
     world
         .run(&["source", "add", REPO, "--min-checks", "0"])

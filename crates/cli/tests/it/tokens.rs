@@ -2,20 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{Fields, Told, World};
+use crate::world::{Fields, Told, World, words};
 
 #[test]
 fn a_token_is_shown_once_listed_without_it_and_revoked() {
     let world = World::with_account();
-    let made = world.json(&[
-        "token",
-        "create",
-        "dashboard",
-        "--scope",
-        "read",
-        "--expires",
-        "90d",
-    ]);
+    let made = world.json(&words("token create dashboard --scope read --expires 90d"));
     let text = made["value"].as_str().unwrap();
     text.begins("gaf_dashboard_");
     assert!(text.len() > 70, "{text}");

@@ -1,6 +1,6 @@
 //! Exit codes, help, completions, and what failures look like.
 
-use crate::world::{KEY, Told, World, ran};
+use crate::world::{KEY, Told, World, ran, words};
 
 #[test]
 fn bad_usage_ends_with_2_and_names_the_argument_and_its_value() {
@@ -48,13 +48,9 @@ fn secrets_among_the_arguments_are_not_repeated() {
         let ran = world.run(arguments);
         assert!(ran.code == 2 && !ran.says(KEY), "{ran:?}");
     }
-    let ran = world.run(&[
-        "agent",
-        "add",
-        "bot",
-        "--url",
-        "https://me:hunter2@bot.example.com/",
-    ]);
+    let ran = world.run(&words(
+        "agent add bot --url https://me:hunter2@bot.example.com/",
+    ));
     assert!(ran.code == 2 && !ran.says("hunter2"), "{ran:?}");
 }
 

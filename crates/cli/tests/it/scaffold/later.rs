@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::repository::{Repository, ran_in};
-use crate::world::Fields;
+use crate::world::{Fields, words};
 
 const PIN: &str = ".jlo/.jlo-version";
 
@@ -66,15 +66,13 @@ fn nothing_is_written_beside_the_files_of_a_newer_version() {
         "scaffold migrate",
         "scaffold doctor --fix",
     ] {
-        let words: Vec<&str> = command.split(' ').collect();
-        let refused = repository.refused(&words);
+        let refused = repository.refused(&words(command));
         let told = (refused.code.as_str(), refused.exit);
         assert_eq!(told, ("version", 2), "{command}: {refused:?}");
         assert_eq!(repository.state(), before, "{command}");
     }
     for command in ["role list", "setup list", "exchange inspect"] {
-        let words: Vec<&str> = command.split(' ').collect();
-        repository.run(&words).ok();
+        repository.run(&words(command)).ok();
     }
 }
 

@@ -45,9 +45,7 @@ fn a_secret_is_shown_once_and_stored_for_its_owner_alone() {
         assert!(!world.run(command).ok().says(&secret), "{command:?}");
     }
     assert!(!world.stored(&secret));
-    let people = world
-        .run(&words("agent add other --url http://127.0.0.1:9000/wake"))
-        .ok();
+    let people = world.done(&words("agent add other --url http://127.0.0.1:9000/wake"));
     people.tells(&[
         "whsec_",
         "webhook-id",
@@ -71,9 +69,7 @@ fn a_rotation_signs_with_both_until_it_is_finished() {
     assert_eq!(world.secret("agents/bot"), (format!("{new},{old}"), 0o600));
     let twice = world.refused(&["agent", "rotate", "bot"]);
     twice.is(1, "rotation_under_way");
-    let finished = world
-        .run(&["agent", "rotate", "bot", "--finish", "--json"])
-        .ok();
+    let finished = world.done(&["agent", "rotate", "bot", "--finish", "--json"]);
     assert!(!finished.says(new) && !finished.says(&old));
     assert_eq!(world.secret("agents/bot"), (new.to_owned(), 0o600));
     assert!(!world.stored(new));
@@ -104,15 +100,11 @@ fn an_agent_changes_its_address() {
 #[test]
 fn an_agent_is_removed_when_nothing_names_it() {
     let (world, _) = with_agent();
-    world
-        .run(&["source", "add", "acme/shop", "--agent", "bot"])
-        .ok();
+    world.done(&["source", "add", "acme/shop", "--agent", "bot"]);
     let told = world.refused(&["agent", "remove", "bot"]);
     told.is(1, "in_use");
     told.tells("", "gaffer source set acme/shop");
-    world
-        .run(&["source", "set", "acme/shop", "--no-agent"])
-        .ok();
+    world.done(&["source", "set", "acme/shop", "--no-agent"]);
     let told = world.json(&["agent", "remove", "bot"]);
     assert_eq!(told, json!({ "agent": "bot", "removed": true }));
     assert!(!world.data().join("secrets/agents/bot").exists());

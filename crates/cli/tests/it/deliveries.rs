@@ -138,9 +138,7 @@ pub(crate) async fn fail_reading(backend: &Backend) {
 /// A source whose issues the dispatcher could not read.
 fn with_unread_issues() -> World {
     let world = world();
-    world
-        .run(&["source", "set", REPO, "--label", "gaffer"])
-        .ok();
+    world.done(&["source", "set", REPO, "--label", "gaffer"]);
     with_backend(&world, fail_reading);
     world
 }
@@ -233,11 +231,9 @@ fn a_delivery_is_started_cancelled_and_tried_again() {
 #[test]
 fn a_plan_is_sent_and_a_delivery_split_by_people() {
     let world = world();
-    world
-        .run(&words(&format!(
-            "source set {REPO} --plan-by human --no-checkpoints"
-        )))
-        .ok();
+    world.done(&words(&format!(
+        "source set {REPO} --plan-by human --no-checkpoints"
+    )));
     let id = create(&world);
     let plan = world.data().join("plan.md");
     std::fs::write(&plan, "1. Add the box.").unwrap();
@@ -252,9 +248,7 @@ fn a_plan_is_sent_and_a_delivery_split_by_people() {
     let third = world.json(&["delivery", "create", "Mend", "--repo", REPO]);
     let third = third["delivery"]["id"].as_str().unwrap().to_owned();
     let part = "The door\n- [ ] it opens\n- [ ] it closes";
-    world
-        .run(&["delivery", "split", &third, "--part", part])
-        .ok();
+    world.done(&["delivery", "split", &third, "--part", part]);
     let exported = world.run(&["export"]).ok().stdout;
     let mut lines = exported.lines();
     let line = lines.find_map(|line| {
@@ -351,9 +345,7 @@ fn who_waits_for_what_cannot_come_is_told_at_once() {
     }
     let told = world.refused(&["source", "sync", REPO]);
     told.is(1, "no_intake_label");
-    world
-        .run(&["source", "set", REPO, "--label", "gaffer"])
-        .ok();
+    world.done(&["source", "set", REPO, "--label", "gaffer"]);
     // No process runs that could read them.
     let told = world.refused(&["source", "sync", REPO]);
     told.is(1, "not_read_yet");
@@ -417,20 +409,16 @@ fn what_does_not_go_together_is_refused_with_a_way_out() {
         told.tells(what, next);
     }
     let both = ["--endpoint", "implement", "--checkpoint", "plan"];
-    world
-        .run(&[&["source", "set", REPO][..], &both].concat())
-        .ok();
+    world.done(&[&["source", "set", REPO][..], &both].concat());
 }
 
 #[test]
 fn a_source_that_changes_later_changes_no_delivery() {
     let world = world();
     let id = create(&world);
-    world
-        .run(&words(&format!(
-            "source set {REPO} --endpoint verify --no-checkpoints"
-        )))
-        .ok();
+    world.done(&words(&format!(
+        "source set {REPO} --endpoint verify --no-checkpoints"
+    )));
     let shown = world.json(&["delivery", "show", &id]);
     assert_eq!(shown["delivery"]["endpoint"], "deploy");
     let checkpoints = json!(["plan", "implement", "review"]);

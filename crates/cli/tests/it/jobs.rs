@@ -247,9 +247,7 @@ fn several_jobs_are_waited_for_and_lists_are_filtered() {
     assert_eq!(both["jobs"].as_array().unwrap().len(), 2);
     let queued = world.json(&["job", "list", "--state", "queued"]);
     assert_eq!(queued["jobs"], json!([]));
-    let told = world
-        .run(&["job", "list", "--state", "queued,working"])
-        .ok();
+    let told = world.done(&["job", "list", "--state", "queued,working"]);
     assert!(told.says("No job is queued or working."), "{told:?}");
     let cancelled = world.json(&["job", "list", "--state", "cancelled", "--all"]);
     assert_eq!(cancelled["jobs"].as_array().unwrap().len(), 2);
@@ -265,9 +263,7 @@ fn several_jobs_are_waited_for_and_lists_are_filtered() {
 fn what_is_added_is_shown_and_removed_once_nothing_uses_it() {
     let world = world();
     world.run(&["agent", "add", "me"]).ok();
-    world
-        .run(&["source", "set", "acme/shop", "--agent", "me"])
-        .ok();
+    world.done(&["source", "set", "acme/shop", "--agent", "me"]);
     let source = world.json(&["source", "show", "acme/shop"])["source"].clone();
     source.holds(&json!({ "agent": "me", "account": "default" }));
     let agent = world.json(&["agent", "show", "me"])["agent"].clone();

@@ -109,11 +109,9 @@ impl Stage {
                 &sandbox.text("jules_api_key"),
             )
             .ok();
-        world
-            .run(&words(
-                "source add acme/shop --merge on-green --plan-approval auto --settle 1s",
-            ))
-            .ok();
+        world.done(&words(
+            "source add acme/shop --merge on-green --plan-approval auto --settle 1s",
+        ));
         hurry(&world);
         Self { world, sandbox }
     }

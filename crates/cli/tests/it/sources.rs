@@ -47,9 +47,7 @@ const TIMING: [(&str, &str, i64); 10] = [
 #[test]
 fn every_option_of_the_policy_is_kept() {
     let world = World::with_account();
-    world
-        .run(&words("agent add bot --url https://bot.example.com/wake"))
-        .ok();
+    world.done(&words("agent add bot --url https://bot.example.com/wake"));
     let options = words(POLICY);
     let add = [
         "source",
@@ -112,9 +110,7 @@ fn every_option_of_deliveries_is_kept() {
         "not reviewed",
     ]);
     assert!(world.run(&["source", "list"]).ok().says("gaffer"));
-    world
-        .run(&["source", "set", REPO, "--ci-repairs", "1"])
-        .ok();
+    world.done(&["source", "set", REPO, "--ci-repairs", "1"]);
     let shown = world.run(&["source", "show", REPO]).ok();
     assert!(shown.says("go back to the session once"), "{shown:?}");
     let freed = ["source", "set", REPO, "--no-label", "--no-checkpoints"];
@@ -222,9 +218,7 @@ fn settings_that_cannot_be_meant_are_bad_usage() {
         "source add {REPO} --merge on-green --min-checks 0"
     )));
     unchecked.is(2, "usage");
-    world
-        .run(&["source", "add", REPO, "--min-checks", "0"])
-        .ok();
+    world.done(&["source", "add", REPO, "--min-checks", "0"]);
     let told = world.refused(&["source", "set", REPO, "--merge", "on-green"]);
     assert_eq!(told.exit, 2);
     world.refused(&["source", "set", REPO]).is(2, "usage");

@@ -73,9 +73,7 @@ fn how_the_sprints_of_a_source_go_is_set_and_kept_by_each() {
     let rules = world.json(&["sprint", "set", REPO, "--next", "at-once"]);
     let rules = &rules["source"]["sprints"];
     rules.holds(&json!({ "parallel": "every=5", "next": "at-once" }));
-    let shown = world
-        .run(&["sprint", "set", REPO, "--next", "at-once"])
-        .ok();
+    let shown = world.done(&["sprint", "set", REPO, "--next", "at-once"]);
     let is_it = |line: &str| line.contains("integration") && line.contains("consolidated");
     assert!(shown.stdout.lines().any(is_it), "{shown:?}");
     let plan = |number: &str| {

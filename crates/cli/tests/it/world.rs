@@ -99,6 +99,12 @@ impl World {
         ran(self.command(arguments), stdin)
     }
 
+    /// Runs a command that has to work.
+    #[track_caller]
+    pub(crate) fn done(&self, arguments: &[&str]) -> Ran {
+        self.run(arguments).ok()
+    }
+
     /// Runs a command that has to work and answers its JSON.
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         self.run(&[arguments, &["--json"]].concat()).ok().json()

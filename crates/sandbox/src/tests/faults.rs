@@ -62,14 +62,8 @@ async fn a_status_may_bring_its_own_body() {
 #[tokio::test]
 async fn an_answer_is_cut_after_the_effect() {
     let stand = with_fault(on_create(FaultKind::CutAfterEffect)).await;
-    assert!(
-        stand
-            .request("POST", "/sessions")
-            .json(&body())
-            .send()
-            .await
-            .is_err()
-    );
+    let create = stand.request("POST", "/sessions").json(&body());
+    assert!(create.send().await.is_err());
     assert_eq!(stand.sandbox.counters().creates, 1);
     assert_eq!(stand.sandbox.jules().sessions().len(), 1);
     assert_eq!(stand.sandbox.requests()[0].status, 0);
@@ -78,14 +72,8 @@ async fn an_answer_is_cut_after_the_effect() {
 #[tokio::test]
 async fn a_connection_is_cut_before_anything_happens() {
     let stand = with_fault(on_create(FaultKind::CutBefore)).await;
-    assert!(
-        stand
-            .request("POST", "/sessions")
-            .json(&body())
-            .send()
-            .await
-            .is_err()
-    );
+    let create = stand.request("POST", "/sessions").json(&body());
+    assert!(create.send().await.is_err());
     assert_eq!(stand.sandbox.counters().creates, 0);
     assert_eq!(stand.post("/sessions", &body()).await.status, 200);
 }
@@ -145,14 +133,8 @@ async fn an_answer_comes_after_the_clients_timeout() {
 async fn faults_strike_agents_too() {
     let stand =
         with_fault(Fault::new(Service::Agent, "/ada", FaultKind::CutAfterEffect).next(1)).await;
-    assert!(
-        stand
-            .http
-            .post(stand.sandbox.agent_url("ada"))
-            .send()
-            .await
-            .is_err()
-    );
+    let post = stand.http.post(stand.sandbox.agent_url("ada"));
+    assert!(post.send().await.is_err());
     assert_eq!(stand.sandbox.agents().received("ada").len(), 1);
     let told = read(stand.http.post(stand.sandbox.agent_url("ada"))).await;
     assert_eq!(told.status, 204);

@@ -34,14 +34,12 @@ async fn state_counters_and_log_are_told() {
 async fn faults_and_lags_are_switched() {
     let stand = Stand::new(Scenario::default()).await;
     let fault = r#"{ "service": "jules", "method": "GET", "kind": { "status": { "code": 500 } } }"#;
-    let told = stand.control("POST", "/faults", Some(fault)).await;
+    let told = stand.order("/faults", fault).await;
     assert_eq!(told.status, 200);
     assert_eq!(stand.get("/sessions").await.status, 500);
     assert_eq!(stand.control("DELETE", "/faults", None).await.status, 200);
     assert_eq!(stand.get("/sessions").await.status, 200);
-    stand
-        .control("POST", "/lags", Some(r#"{ "create": "5s" }"#))
-        .await;
+    stand.order("/lags", r#"{ "create": "5s" }"#).await;
     let id = stand.create().await;
     assert_eq!(stand.get(&format!("/sessions/{id}")).await.status, 404);
     let told = stand.control("GET", "/faults", None).await.json();
@@ -51,12 +49,8 @@ async fn faults_and_lags_are_switched() {
 #[tokio::test]
 async fn switches_not_named_stay() {
     let stand = Stand::new(Scenario::default()).await;
-    stand
-        .control("POST", "/switches", Some(r#"{ "pull_refs": false }"#))
-        .await;
-    stand
-        .control("POST", "/switches", Some(r#"{ "wake_after": "95s" }"#))
-        .await;
+    stand.order("/switches", r#"{ "pull_refs": false }"#).await;
+    stand.order("/switches", r#"{ "wake_after": "95s" }"#).await;
     let switches = stand.sandbox.jules().switches();
     assert!(!switches.pull_refs);
     assert_eq!(switches.wake_after, jiff::SignedDuration::from_secs(95));
@@ -66,24 +60,17 @@ async fn switches_not_named_stay() {
 async fn sessions_are_made_and_led_on() {
     let stand = Stand::new(Scenario::default()).await;
     let made = stand
-        .control(
-            "POST",
-            "/sessions",
-            Some(r#"{ "title": "By hand", "count": 2 }"#),
-        )
+        .order("/sessions", r#"{ "title": "By hand", "count": 2 }"#)
         .await;
     let id = string(&made.json()["ids"][1]);
     assert_eq!(stand.session(&id).await["title"], "By hand");
     let steps = r#"[{ "ask": { "text": "Now?" } }, { "complete": {} }]"#;
     let path = format!("/sessions/{id}/steps");
-    assert_eq!(stand.control("POST", &path, Some(steps)).await.status, 200);
+    assert_eq!(stand.order(&path, steps).await.status, 200);
     assert_eq!(stand.state(&id).await, "AWAITING_USER_FEEDBACK");
-    let told = stand.control("POST", "/sessions/1/steps", Some("[]")).await;
+    let told = stand.order("/sessions/1/steps", "[]").await;
     assert_eq!(told.status, 404);
-    let pulls = stand
-        .control("POST", "/pulls", Some(r#"{ "count": 3 }"#))
-        .await
-        .json();
+    let pulls = stand.order("/pulls", r#"{ "count": 3 }"#).await.json();
     assert_eq!(pulls["numbers"], json!([1, 2, 3]));
     assert_eq!(stand.sandbox.github().pulls(DEFAULT_REPO), [1, 2, 3]);
 }
@@ -95,19 +82,15 @@ async fn webhooks_and_agents_are_set() {
         r#"{{ "target": {{ "url": "{}", "secret": "s" }} }}"#,
         stand.sandbox.agent_url("hook")
     );
-    stand.control("POST", "/webhooks", Some(&target)).await;
+    stand.order("/webhooks", &target).await;
     stand
-        .control(
-            "POST",
-            "/webhooks",
-            Some(r#"{ "faults": { "double": true } }"#),
-        )
+        .order("/webhooks", r#"{ "faults": { "double": true } }"#)
         .await;
     stand
-        .control("POST", "/agents/hook", Some(r#"{ "statuses": [202] }"#))
+        .order("/agents/hook", r#"{ "statuses": [202] }"#)
         .await;
-    stand.control("POST", "/pulls", Some("{}")).await;
-    let told = stand.control("POST", "/advance", Some("{}")).await.json();
+    stand.order("/pulls", "{}").await;
+    let told = stand.order("/advance", "{}").await.json();
     let posted = told["webhooks_posted"].as_u64().unwrap();
     assert!(posted >= 2 && posted % 2 == 0, "each twice: {posted}");
     let received = stand.control("GET", "/agents/hook", None).await.json();
@@ -142,7 +125,7 @@ async fn bad_input_is_answered_400_naming_the_field() {
         ("/advance", r#"{ "seconds": 5 }"#, "seconds"),
         ("/advance", "[]", "sequence"),
     ] {
-        let reply = stand.control("POST", path, Some(body)).await;
+        let reply = stand.order(path, body).await;
         assert_eq!(reply.status, 400, "{path} {body}");
         let error = reply.json()["error"].clone();
         let named = string(&error["field"]);

@@ -179,6 +179,11 @@ impl Stand {
         page["check_runs"].as_array().cloned().unwrap()
     }
 
+    /// A control request that changes something.
+    pub(crate) async fn order(&self, path: &str, body: &str) -> Reply {
+        self.control("POST", path, Some(body)).await
+    }
+
     /// A control request.
     pub(crate) async fn control(&self, method: &str, path: &str, body: Option<&str>) -> Reply {
         let url = format!("{}{path}", self.sandbox.control_base());

@@ -19,6 +19,7 @@ mod resolving;
 mod rules;
 mod seen;
 mod sight;
+mod verdicts;
 #[cfg(test)]
 mod tests;
 

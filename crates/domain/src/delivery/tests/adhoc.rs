@@ -256,7 +256,7 @@ fn what_a_session_does_is_seen_in_its_job() {
         cut: false,
         worked_on: false,
     });
-    assert_eq!(work(&job), SessionWork::Planned("p1".parse().unwrap()));
+    assert_eq!(work(&job), planned("p1"));
     let sight = JobSight::of_job(&job, &Timing::default(), at(10));
     assert_eq!(sight.plan.unwrap().content, "1. Look\nAt the cart");
     assert_eq!(sight.plan_summary.as_deref(), Some("1 step: Look"));

@@ -79,7 +79,7 @@ fn a_plan_is_summed_up_by_its_steps_and_one_that_was_sent_by_its_first_line() {
 #[test]
 fn a_change_is_summed_up_by_what_its_session_said_last_in_this_round() {
     let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
-    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
+    world.sees(planned("p1"), None);
     let said = "I added\nthe box.";
     let input = rests_having_said(&world, world.second, said);
     assert_eq!(world.take(&input).unwrap(), "implement/running");
@@ -87,9 +87,7 @@ fn a_change_is_summed_up_by_what_its_session_said_last_in_this_round() {
     assert_eq!(place(&world.delivery), "review/running");
     assert_eq!(summary(&world, 1), Some("I added the box."));
     let earlier = world.second;
-    world
-        .orders(Actor::agent("zai"), verdict(Verdict::NotPass, 'a'))
-        .unwrap();
+    world.zai(verdict(Verdict::NotPass, 'a'));
     assert_eq!(place(&world.delivery), "implement/running");
     for (second, said) in [(earlier, said), (world.second + 1, " \u{200b}\n")] {
         let input = rests_having_said(&world, second, said);

@@ -11,16 +11,9 @@ use crate::session::SessionState;
 /// What can be seen of the present job of a member that wrote mail.
 fn mail_of(sprint: &Sprint, name: &str, (work, outbox): (Work, Option<Outbox>)) -> Sights {
     let member = sprint.member(&name.parse().unwrap()).unwrap();
-    let sight = SprintSight {
-        work,
-        rested_at: None,
-        is_red: false,
-        outbox,
-    };
-    Sights {
-        members: vec![(member.job.clone(), sight)],
-        ..Sights::default()
-    }
+    let mut sight = made(work, None);
+    sight.outbox = outbox;
+    sights(vec![(member.job.clone(), sight)])
 }
 
 fn in_head(head: char) -> Option<Outbox> {
@@ -71,15 +64,14 @@ fn patch(is_read: bool, is_unopened: bool) -> SprintInput {
 
 /// A sprint whose first member was asked for a pull request, and ended without one again.
 fn answered() -> (Sprint, Sights) {
-    let asked = SprintInput::Asked {
-        persona: "curator".parse().unwrap(),
-        is_taken: true,
-    };
     let mut sprint = begun(&["curator", "refactor"]);
     play(&mut sprint, &[seen(&[("curator", Work::Working)])]);
     let sights = without_a_pull(&sprint, 1);
     assert_eq!(outboxes(&sprint, &sights), [], "it may be asked for more");
-    play(&mut sprint, &[SprintInput::Seen(sights), asked]);
+    play(
+        &mut sprint,
+        &[SprintInput::Seen(sights), asked("curator", true)],
+    );
     let sights = without_a_pull(&sprint, 130);
     (sprint, sights)
 }
@@ -163,10 +155,7 @@ fn who_changed_files_and_opened_no_pull_request_is_left_out_until_one_comes() {
 fn a_session_that_takes_no_question_has_its_patch_read_as_well() {
     let mut sprint = begun(&["curator"]);
     let sights = without_a_pull(&sprint, 1);
-    let refused = SprintInput::Asked {
-        persona: "curator".parse().unwrap(),
-        is_taken: false,
-    };
+    let refused = asked("curator", false);
     play(&mut sprint, &[SprintInput::Seen(sights.clone()), refused]);
     assert_eq!(outboxes(&sprint, &sights), [Outbox::Patch]);
     let shown = play(
@@ -215,9 +204,7 @@ fn what_mail_makes_a_session_change_is_looked_for_in_its_patch_again() {
         &[patch(true, false), SprintInput::Seen(without)],
     );
     let mut both = without_a_pull(&sprint, 130);
-    let SprintInput::Seen(other) = seen(&[("refactor", ready(102, 'b'))]) else {
-        unreachable!();
-    };
+    let other = sights_of(&[("refactor", ready(102, 'b'))]);
     both.members.extend(other.members);
     both.mail = vec![("curator".parse().unwrap(), vec![7.try_into().unwrap()])];
     sprint = apply(&sprint, &SprintInput::Seen(both.clone()), at(300));
@@ -250,14 +237,13 @@ fn a_last_attempt_without_a_pull_request_may_take_its_change_back_in_its_patch()
     let unread = apply(&sprint, &SprintInput::Seen(sights.clone()), at(20));
     assert_eq!(unread.members[1].state.word(), "working");
     assert_eq!(outboxes(&unread, &sights), [Outbox::Patch]);
-    let persona = || "refactor".parse::<PersonaName>().unwrap();
     let collected = || SprintInput::Collected {
-        persona: persona(),
+        persona: "refactor".parse().unwrap(),
         outbox: Outbox::Patch,
         is_read: true,
         is_unopened: false,
     };
-    let withdrawn = SprintInput::Withdrawn { persona: persona() };
+    let withdrawn = taken_back("refactor");
     for (next, expected) in [
         (
             withdrawn,
@@ -393,11 +379,7 @@ fn a_pull_request_that_changes_no_file_is_no_change_once_it_was_read_late_enough
         integration: Integration::Individual,
         ..SprintMode::default()
     };
-    let new = NewSprint {
-        mode,
-        ..new(&["curator"])
-    };
-    let sprint = start(new, at(0)).unwrap();
+    let sprint = begun_as(mode, &["curator"]);
     for (read_at, must, expected) in [
         (119, true, "working 1: curator working"),
         (120, false, "done 1: curator no_change"),
@@ -407,10 +389,7 @@ fn a_pull_request_that_changes_no_file_is_no_change_once_it_was_read_late_enough
         let member = &sprint.members[0];
         let is_unread = must_be_read(member, &mut seen, Some(at(read_at)), at(200));
         assert_eq!(is_unread, must, "read at {read_at}");
-        let sights = Sights {
-            members: vec![(job_of("curator"), seen)],
-            ..Sights::default()
-        };
+        let sights = sights(vec![(job_of("curator"), seen)]);
         assert_eq!(without_pull(&sprint, &sights, at(200)).count(), 0);
         assert_eq!(
             words(&apply(&sprint, &SprintInput::Seen(sights), at(200))),

@@ -20,7 +20,7 @@ mod rules;
 mod seen;
 mod sight;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};

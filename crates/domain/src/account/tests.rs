@@ -1,13 +1,10 @@
 //! Polls as tables: gaps, errors announced once, and the counters over all polls.
 
 use super::*;
+use crate::facts::fixture::at;
 
 fn account() -> Account {
     Account::new("default".parse().unwrap(), at(0))
-}
-
-fn at(second: i64) -> Timestamp {
-    Timestamp::from_second(1_800_000_000 + second).unwrap()
 }
 
 fn fail(class: FailureClass) -> Poll {

@@ -24,18 +24,14 @@ use jiff::Timestamp;
 use super::*;
 use crate::effect::{Action, JulesAction};
 use crate::event::{Event, Occurrence};
+use crate::facts::fixture::at;
 use crate::policy::{PlanApproval, Policy, Timing};
 use crate::session::{Activity, ActivityKind, Originator, Plan, PlanStep, SessionView};
 use crate::step::{FollowUp, Step};
 
-pub(super) const SESSION: &str = "14550388554331055113";
+pub(crate) const SESSION: &str = "14550388554331055113";
 
-/// So many seconds after the story began.
-pub(super) fn at(second: i64) -> Timestamp {
-    Timestamp::from_second(1_800_000_000 + second).unwrap()
-}
-
-pub(super) fn new_job() -> NewJob {
+pub(crate) fn new_job() -> NewJob {
     NewJob {
         id: JobId::from_ulid(ulid::Ulid(7)),
         installation: "home".parse().unwrap(),
@@ -53,7 +49,7 @@ pub(super) fn new_job() -> NewJob {
     }
 }
 
-pub(super) fn view(session: &str, state: &str) -> SessionView {
+pub(crate) fn view(session: &str, state: &str) -> SessionView {
     SessionView {
         id: session.parse().unwrap(),
         title: String::new(),
@@ -80,13 +76,8 @@ pub(crate) fn creating() -> Job {
 
 /// A job whose session has just been created.
 pub(crate) fn watched_job() -> Job {
-    created(
-        &creating(),
-        &view(SESSION, "QUEUED"),
-        at(0),
-        &Timing::default(),
-    )
-    .aggregate
+    let view = view(SESSION, "QUEUED");
+    created(&creating(), &view, at(0), &Timing::default()).aggregate
 }
 
 pub(super) fn activity(id: &str, second: i64, kind: ActivityKind) -> Activity {
@@ -107,23 +98,13 @@ pub(super) fn activity(id: &str, second: i64, kind: ActivityKind) -> Activity {
 }
 
 pub(super) fn agent(id: &str, second: i64) -> Activity {
-    activity(
-        id,
-        second,
-        ActivityKind::AgentMessaged {
-            text: format!("text of {id}"),
-        },
-    )
+    let text = format!("text of {id}");
+    activity(id, second, ActivityKind::AgentMessaged { text })
 }
 
 pub(super) fn user(id: &str, second: i64) -> Activity {
-    activity(
-        id,
-        second,
-        ActivityKind::UserMessaged {
-            text: "answer".to_owned(),
-        },
-    )
+    let text = "answer".to_owned();
+    activity(id, second, ActivityKind::UserMessaged { text })
 }
 
 pub(super) fn worked(id: &str, second: i64) -> Activity {
@@ -249,28 +230,19 @@ impl Story {
         view.pulls.clone_from(&self.pulls);
         view.archived = self.archived;
         view.updated_at = self.updated.map(at);
-        self.decide(
-            second,
-            &Observation::Seen(Box::new(Snapshot { view, activities })),
-        )
+        let seen = Snapshot { view, activities };
+        self.decide(second, &Observation::Seen(Box::new(seen)))
     }
 
     fn decide(&mut self, second: i64, sight: &Observation) -> Vec<String> {
         let step = observe(&self.job, sight, at(second), &self.policy, &self.timing);
-        let again = observe(
-            &step.aggregate,
-            sight,
-            at(second),
-            &self.policy,
-            &self.timing,
-        );
-        assert_eq!(
-            again,
-            Step {
-                due: step.due,
-                ..Step::unchanged(step.aggregate.clone())
-            }
-        );
+        let (job, now) = (&step.aggregate, at(second));
+        let again = observe(job, sight, now, &self.policy, &self.timing);
+        let unchanged = Step {
+            due: step.due,
+            ..Step::unchanged(job.clone())
+        };
+        assert_eq!(again, unchanged);
         assert_eq!(step.due.is_none(), step.aggregate.is_ended());
         self.take(step)
     }

@@ -8,19 +8,15 @@ mod resolving;
 use jiff::SignedDuration;
 
 use super::*;
-use crate::facts::fixture::at;
+use crate::facts::fixture::{at, sha};
 use crate::ids::PullRef;
 use crate::refusal::About;
-
-fn sha(letter: char) -> CommitSha {
-    letter.to_string().repeat(40).parse().unwrap()
-}
 
 fn names(names: &[&str]) -> Vec<PersonaName> {
     names.iter().map(|name| name.parse().unwrap()).collect()
 }
 
-fn new(personas: &[&str]) -> NewSprint {
+pub(crate) fn new(personas: &[&str]) -> NewSprint {
     NewSprint {
         repo: "acme/shop".parse().unwrap(),
         number: "50".parse().unwrap(),
@@ -37,7 +33,7 @@ fn begun(personas: &[&str]) -> Sprint {
     begun_as(SprintMode::default(), personas)
 }
 
-fn begun_as(mode: SprintMode, personas: &[&str]) -> Sprint {
+pub(crate) fn begun_as(mode: SprintMode, personas: &[&str]) -> Sprint {
     let new = NewSprint {
         mode,
         ..new(personas)
@@ -55,7 +51,7 @@ fn waiting(minutes: i64, personas: &[&str]) -> Sprint {
 }
 
 /// What a member made, whose session rested at a second.
-fn made(work: Work, rested: Option<i64>) -> SprintSight {
+pub(crate) fn made(work: Work, rested: Option<i64>) -> SprintSight {
     SprintSight {
         work,
         rested_at: rested.map(at),
@@ -64,7 +60,7 @@ fn made(work: Work, rested: Option<i64>) -> SprintSight {
     }
 }
 
-fn sights(members: Vec<(JobId, SprintSight)>) -> Sights {
+pub(crate) fn sights(members: Vec<(JobId, SprintSight)>) -> Sights {
     Sights {
         members,
         ..Sights::default()

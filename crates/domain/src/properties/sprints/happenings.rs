@@ -186,14 +186,8 @@ pub(super) fn happening() -> impl Strategy<Value = SprintHappening> {
 pub(super) fn begun(count: usize, now: Timestamp) -> Sprint {
     let name = |at: usize| format!("persona-{at:02}-with-a-name-so-long").parse();
     let new = NewSprint {
-        repo: "acme/shop".parse().unwrap(),
-        number: "50".parse().unwrap(),
-        account: "default".parse().unwrap(),
-        target: "main".parse().unwrap(),
-        personas_at: sha('0'),
         personas: (0..count).map(|at| name(at).unwrap()).collect(),
-        mode: crate::sprint::SprintMode::default(),
-        by: "kim".to_owned(),
+        ..crate::sprint::tests::new(&[])
     };
     start(new, now).unwrap()
 }

@@ -64,6 +64,26 @@ pub(crate) fn view(session: &str, state: &str) -> SessionView {
     }
 }
 
+pub(super) const ASKING: &str = "AWAITING_USER_FEEDBACK";
+pub(super) const WORKING: &str = "IN_PROGRESS";
+pub(super) const MINUTE: i64 = 60;
+pub(super) const HOUR: i64 = 60 * MINUTE;
+
+/// What is known of the session of a job.
+pub(crate) fn watched(job: &Job) -> &Watch {
+    let JobPhase::Watching(watch) = &job.phase else {
+        panic!("{:?}", job.phase);
+    };
+    watch
+}
+
+pub(crate) fn watching(job: &mut Job) -> &mut Watch {
+    let JobPhase::Watching(watch) = &mut job.phase else {
+        panic!("it has no session");
+    };
+    watch
+}
+
 /// A job that waits for its turn.
 pub(crate) fn queued() -> Job {
     create(new_job(), at(0)).unwrap().aggregate
@@ -210,6 +230,20 @@ impl Story {
         }
     }
 
+    /// A session with this log.
+    pub(super) fn of(log: Vec<Activity>) -> Self {
+        let mut story = Self::new();
+        story.log = log;
+        story
+    }
+
+    /// A session with this log that was polled once.
+    pub(super) fn polled(log: Vec<Activity>, second: i64, state: &str) -> Self {
+        let mut story = Self::of(log);
+        story.poll(second, state);
+        story
+    }
+
     /// A poll that reads the log too; answers the events it brought, `+` before what was only added to.
     pub(super) fn poll(&mut self, second: i64, state: &str) -> Vec<String> {
         let activities = Some(self.log.clone());
@@ -264,10 +298,11 @@ impl Story {
     }
 
     pub(super) fn watch(&self) -> &Watch {
-        let JobPhase::Watching(watch) = &self.job.phase else {
-            panic!("{:?}", self.job.phase);
-        };
-        watch
+        watched(&self.job)
+    }
+
+    pub(super) fn is_answered(&self) -> bool {
+        matches!(self.watch().attention, Attention::Answered { .. })
     }
 
     /// Everything announced so far.

@@ -2,7 +2,7 @@
 
 use super::resolving::refused_twice;
 use super::*;
-use crate::job::tests::watched_job;
+use crate::job::tests::{watched_job, watching};
 use crate::job::{EndReason, Ending, Job, JobPhase};
 use crate::policy::Timing;
 use crate::pull::{Pull, SeenHead, track};
@@ -293,9 +293,7 @@ fn who_asks_to_go_first_is_not_forgotten_by_a_weave_of_others() {
 /// A job whose session is done, with a pull request or without.
 fn done(pull: Option<PullRef>) -> Job {
     let mut job = watched_job();
-    let JobPhase::Watching(watch) = &mut job.phase else {
-        panic!("a watched job");
-    };
+    let watch = watching(&mut job);
     watch.state = SessionState::Completed;
     watch.announced.completed_at = Some(at(0));
     watch.pull = pull;
@@ -332,9 +330,7 @@ fn mail_is_in_the_head_of_a_pull_request_or_else_in_the_patch_of_a_session() {
     assert_eq!(outbox(&with, Some(&read)), in_head('a'));
     assert_eq!(outbox(&without, None), Some(Outbox::Patch));
     let mut works = with.clone();
-    if let JobPhase::Watching(watch) = &mut works.phase {
-        watch.state = SessionState::Planning;
-    }
+    watching(&mut works).state = SessionState::Planning;
     assert_eq!(outbox(&works, Some(&read)), None, "it may write more");
     let failed = EndReason::Failed {
         reason: "no disk".to_owned(),

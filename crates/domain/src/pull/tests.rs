@@ -98,6 +98,21 @@ impl World {
         }
     }
 
+    /// A green one of sprint 50, which weaves it.
+    pub(super) fn woven() -> Self {
+        let mut world = Self::green();
+        world.pull.sprint = "50".parse().ok();
+        let woven = |sprint| crate::merge::SprintGate::Woven { sprint };
+        world.outside.sprint_gate = world.pull.sprint.map(woven);
+        world
+    }
+
+    /// GitHub refuses the merge.
+    pub(super) fn refuses(&mut self, second: i64) -> Vec<String> {
+        let refusal = Failure::new(FailureClass::Conflict, "405 no");
+        self.take(second, &PullInput::MergeFailed(refusal))
+    }
+
     pub(super) fn checks(&mut self, outcomes: &[CheckOutcome]) {
         let checks = outcomes
             .iter()

@@ -37,6 +37,23 @@ fn wake() -> Wake {
     Wake::new(event(question), "dev".parse().unwrap(), None, at(0))
 }
 
+fn is_sent(attempt: u32, second: i64) -> WakeState {
+    let until = at(second);
+    WakeState::Sending { attempt, until }
+}
+
+/// A plan of one step.
+fn plan(description: &str) -> Plan {
+    let step = PlanStep {
+        title: "Look".to_owned(),
+        description: description.to_owned(),
+    };
+    Plan {
+        id: "p1".parse().unwrap(),
+        steps: vec![step],
+    }
+}
+
 fn failed(retry_after: Option<SignedDuration>) -> DeliveryOutcome {
     DeliveryOutcome::Failed {
         why: "503".to_owned(),
@@ -93,23 +110,11 @@ fn a_wake_is_not_begun_early_nor_by_two() {
     let wake = wake();
     assert!(wake.begin(at(-1)).is_none());
     let sending = wake.begin(at(0)).unwrap();
-    assert_eq!(
-        sending.state,
-        WakeState::Sending {
-            attempt: 1,
-            until: at(60)
-        }
-    );
+    assert_eq!(sending.state, is_sent(1, 60));
     assert!(sending.begin(at(59)).is_none());
     // The sender died: the next one sends it again under the same id.
     let again = sending.begin(at(60)).unwrap();
-    assert_eq!(
-        again.state,
-        WakeState::Sending {
-            attempt: 2,
-            until: at(120)
-        }
-    );
+    assert_eq!(again.state, is_sent(2, 120));
 }
 
 #[test]
@@ -129,13 +134,7 @@ fn an_accepted_wake_runs_on_a_lease_until_it_is_acknowledged() {
     let acknowledged = leased.acknowledged(at(300));
     assert_eq!(acknowledged.state, WakeState::Acknowledged { at: at(300) });
     assert_eq!(acknowledged.acknowledged(at(400)), acknowledged);
-    assert_eq!(
-        leased.begin(at(601)).unwrap().state,
-        WakeState::Sending {
-            attempt: 2,
-            until: at(661)
-        }
-    );
+    assert_eq!(leased.begin(at(601)).unwrap().state, is_sent(2, 661));
 }
 
 #[test]
@@ -285,14 +284,7 @@ fn a_question_as_its_receiver_gets_it() {
 
 #[test]
 fn a_plan_as_its_receiver_gets_it() {
-    let step = PlanStep {
-        title: "Look".to_owned(),
-        description: "around".to_owned(),
-    };
-    let plan = Plan {
-        id: "p1".parse().unwrap(),
-        steps: vec![step],
-    };
+    let plan = plan("around");
     written(
         Occurrence::PlanApproval { plan: Some(plan) },
         &expect![[r#"
@@ -315,14 +307,7 @@ fn a_plan_as_its_receiver_gets_it() {
 
 #[test]
 fn a_plan_at_its_checkpoint_as_its_receiver_gets_it() {
-    let step = PlanStep {
-        title: "Look".to_owned(),
-        description: "for ghp_0123456789abcdefghijABCDEFGHIJ012345".to_owned(),
-    };
-    let plan = Plan {
-        id: "p1".parse().unwrap(),
-        steps: vec![step],
-    };
+    let plan = plan("for ghp_0123456789abcdefghijABCDEFGHIJ012345");
     let asked = |plan| Occurrence::Delivery {
         ask: DeliveryAsk::Checkpoint {
             phase: Phase::Plan,

@@ -16,6 +16,7 @@ mod transcripts;
 mod wanted;
 
 use super::*;
+use crate::event::Audience;
 use crate::facts::fixture::{at, sha};
 use crate::ids::{RunId, SessionId};
 use crate::job::{WaitParty, WaitReason, WaitsFor};
@@ -117,6 +118,10 @@ pub(crate) fn session() -> SessionId {
 
 /// What is seen of the present job.
 pub(crate) fn job(delivery: &Delivery, work: SessionWork, pull: Option<PullRef>) -> DeliveryInput {
+    DeliveryInput::Job(Box::new(job_sight(delivery, work, pull)), None)
+}
+
+pub(crate) fn job_sight(delivery: &Delivery, work: SessionWork, pull: Option<PullRef>) -> JobSight {
     let task = &delivery.task;
     let glimpse = JobGlimpse {
         job: task
@@ -133,14 +138,13 @@ pub(crate) fn job(delivery: &Delivery, work: SessionWork, pull: Option<PullRef>)
         approval_refused: None,
         approved_elsewhere: false,
     };
-    let sight = JobSight {
+    JobSight {
         glimpse,
         plan: None,
         plan_summary: None,
         said: None,
         session: Some(session()),
-    };
-    DeliveryInput::Job(Box::new(sight), None)
+    }
 }
 
 pub(crate) fn pull(head: char, checks: Checks) -> PullGlimpse {
@@ -165,6 +169,17 @@ pub(crate) fn merged(by: Option<&str>) -> PullGlimpse {
         }),
         ..pull('a', Checks::Passed)
     }
+}
+
+/// Who is told that it failed.
+pub(crate) fn audiences(delivery: &Delivery, sight: &Sight) -> Vec<Audience> {
+    let told = wants(delivery, sight).into_iter().filter_map(|want| {
+        let Want::TellFailed { audience, .. } = want else {
+            return None;
+        };
+        Some(audience)
+    });
+    told.collect()
 }
 
 /// Where a delivery is, in a few words.
@@ -211,14 +226,17 @@ impl World {
         self.take(&input).unwrap()
     }
 
+    pub(crate) fn shows(&mut self, sight: JobSight) -> String {
+        let seen = DeliveryInput::Job(Box::new(sight), None);
+        self.take(&seen).unwrap()
+    }
+
     /// The session itself is read at a second, and does what it was last seen to do.
     pub(crate) fn reads_session(&mut self, second: i64) -> String {
         let work = self.delivery.job_seen().unwrap().work.clone();
-        let mut input = job(&self.delivery, work, None);
-        if let DeliveryInput::Job(_, read_at) = &mut input {
-            *read_at = Some(at(second));
-        }
-        self.take(&input).unwrap()
+        let seen = Box::new(job_sight(&self.delivery, work, None));
+        let seen = DeliveryInput::Job(seen, Some(at(second)));
+        self.take(&seen).unwrap()
     }
 
     pub(crate) fn reads(&mut self, glimpse: PullGlimpse) -> String {

@@ -1,7 +1,6 @@
 //! Failures, retries, and what people do by hand.
 
 use super::*;
-use crate::event::Audience;
 use crate::ids::AgentName;
 use crate::pull::MergeStyle;
 use crate::when::plus;
@@ -67,11 +66,9 @@ fn a_round_without_anything_new_fails() {
 
 /// The job of its present attempt is seen to have ended, with a session or before there was one.
 fn ends(world: &mut World, end: JobEnd, has_session: bool) -> String {
-    let mut input = job(&world.delivery, SessionWork::Ended(end), None);
-    if let DeliveryInput::Job(sight, _) = &mut input {
-        sight.session = has_session.then(session);
-    }
-    world.take(&input).unwrap()
+    let mut sight = job_sight(&world.delivery, SessionWork::Ended(end), None);
+    sight.session = has_session.then(session);
+    world.shows(sight)
 }
 
 #[test]
@@ -136,16 +133,7 @@ fn a_failure_waits_for_the_agent_that_was_woken_while_it_may_try_again() {
         assert_eq!(told.what, WaitReason::Failure);
         told.who
     };
-    let audiences = |world: &World| {
-        let all = wants(&world.delivery, &Sight::default()).into_iter();
-        let told = all.filter_map(|want| {
-            let Want::TellFailed { audience, .. } = want else {
-                return None;
-            };
-            Some(audience)
-        });
-        told.collect::<Vec<_>>()
-    };
+    let audiences = |world: &World| audiences(&world.delivery, &Sight::default());
     let mut world = World::new(Rules {
         attempts: 1,
         ..rules(&[], "verify", ReviewBy::Agent)

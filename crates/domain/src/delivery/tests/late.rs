@@ -97,11 +97,9 @@ fn plan_of((id, content): (&str, &str)) -> DeliveryPlan {
 
 /// The job at some work, with the newest plan that its session showed.
 fn shows(world: &World, work: SessionWork, plan: (&str, &str)) -> DeliveryInput {
-    let DeliveryInput::Job(mut sight, read_at) = job(&world.delivery, work, None) else {
-        unreachable!("it is a sight of a job");
-    };
+    let mut sight = job_sight(&world.delivery, work, None);
     sight.plan = Some(plan_of(plan));
-    DeliveryInput::Job(sight, read_at)
+    DeliveryInput::Job(Box::new(sight), None)
 }
 
 #[test]

@@ -126,15 +126,9 @@ fn a_plan_approved_on_jules_s_page_was_approved_by_a_person() {
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
     world.kim(Act::Start);
     world.sees(planned("p1"), None);
-    let DeliveryInput::Job(mut sight, read_at) = job(&world.delivery, SessionWork::Working, None)
-    else {
-        panic!("a job");
-    };
+    let mut sight = job_sight(&world.delivery, SessionWork::Working, None);
     sight.glimpse.approved_elsewhere = true;
-    assert_eq!(
-        world.take(&DeliveryInput::Job(sight, read_at)).unwrap(),
-        "implement/running"
-    );
+    assert_eq!(world.shows(sight), "implement/running");
     let history = world.history();
     let last = history.last().unwrap();
     assert_eq!(last, "implement/running by person on Jules's page");
@@ -330,46 +324,26 @@ fn odd_deliveries_are_not_created() {
 
 #[test]
 fn odd_parts_are_refused() {
-    let part = || part("Half");
+    let split = |part| Act::Split {
+        children: vec![part],
+    };
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
     for count in [0, 21] {
-        let children = vec![part(); count];
+        let children = vec![part("Half"); count];
         let refused = world.orders(kim(), Act::Split { children });
         assert_eq!(refused, Err("odd_number_of_children"));
     }
-    let blank = Part {
-        summary: " ".to_owned(),
-        ..part()
-    };
-    let refused = world.orders(
-        kim(),
-        Act::Split {
-            children: vec![blank],
-        },
-    );
+    let refused = world.orders(kim(), split(part(" ")));
     assert_eq!(refused, Err("summary_empty"));
-    world.kim(Act::Split {
-        children: vec![part()],
-    });
-    let again = world.orders(
-        kim(),
-        Act::Split {
-            children: vec![part()],
-        },
-    );
+    world.kim(split(part("Half")));
+    let again = world.orders(kim(), split(part("Half")));
     assert_eq!(again, Err("split_already"));
     let child = NewDelivery {
         parent: Some(world.delivery.id.clone()),
         ..new_delivery()
     };
     let child = create(&child, &world.rules, at(0)).unwrap().aggregate;
-    let split = command(
-        "c",
-        kim(),
-        Act::Split {
-            children: vec![part()],
-        },
-    );
+    let split = command("c", kim(), split(part("Half")));
     let refused = apply(&child, &split, at(1), &world.rules).unwrap_err();
     assert_eq!(refused.code, "part_already");
 }

@@ -127,12 +127,10 @@ fn a_job_that_waits_for_its_slot_waits_by_the_priority_that_was_edited() {
 /// The message of a round to its resting session is given up; the one of another arrived, if any did.
 fn message_refused(world: &mut World, round: u32, told: Option<u32>) -> String {
     let (work, pull) = (SessionWork::Resting(None), world.delivery.task.pull.clone());
-    let DeliveryInput::Job(mut sight, read_at) = job(&world.delivery, work, pull) else {
-        unreachable!("it is a sight of a job");
-    };
+    let mut sight = job_sight(&world.delivery, work, pull);
     sight.glimpse.message_sent = told;
     sight.glimpse.message_refused = Some(round);
-    world.take(&DeliveryInput::Job(sight, read_at)).unwrap()
+    world.shows(sight)
 }
 
 #[test]
@@ -184,17 +182,14 @@ fn a_session_that_takes_no_message_fails_its_phase_and_calls_a_person() {
 
 /// Jules refuses the approval of the plan, which is tried again at a second, or was given up.
 fn approval_refused(world: &mut World, again_at: Option<i64>) -> String {
-    let input = job(&world.delivery, SessionWork::Working, None);
-    let DeliveryInput::Job(mut sight, read_at) = input else {
-        unreachable!("it is a sight of a job");
-    };
+    let mut sight = job_sight(&world.delivery, SessionWork::Working, None);
     sight.glimpse.approval_refused = Some(RefusedApproval {
         plan: "p1".parse().unwrap(),
         why: "not now".to_owned(),
         at: at(world.second),
         again_at: again_at.map(at),
     });
-    world.take(&DeliveryInput::Job(sight, read_at)).unwrap()
+    world.shows(sight)
 }
 
 #[test]

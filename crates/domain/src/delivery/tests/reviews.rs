@@ -384,12 +384,9 @@ fn who_approved_a_head_is_not_asked_for_the_same_word_again() {
 
 /// The present job, to which nothing was sent yet: an order is not sent while work is paused.
 fn untold(world: &World, work: SessionWork) -> DeliveryInput {
-    let DeliveryInput::Job(mut sight, read_at) = job(&world.delivery, work, Some(pull_ref()))
-    else {
-        unreachable!("it is a sight of a job");
-    };
+    let mut sight = job_sight(&world.delivery, work, Some(pull_ref()));
     sight.glimpse.message_sent = None;
-    DeliveryInput::Job(sight, read_at)
+    DeliveryInput::Job(Box::new(sight), None)
 }
 
 #[test]

@@ -18,24 +18,17 @@ fn waits_with(world: &World, id: &str, titles: &[&str]) -> DeliveryInput {
         id: id.parse().unwrap(),
         steps: titles.iter().map(step).collect(),
     };
-    let input = job(&world.delivery, SessionWork::Planned(plan.id.clone()), None);
-    let DeliveryInput::Job(sight, read_at) = input else {
-        panic!("a job");
-    };
+    let work = SessionWork::Planned(plan.id.clone());
     let sight = JobSight {
         plan: Some(DeliveryPlan::of_steps(&plan, at(1))),
         plan_summary: run::summary_of_steps(&plan),
-        ..*sight
+        ..job_sight(&world.delivery, work, None)
     };
-    DeliveryInput::Job(Box::new(sight), read_at)
+    DeliveryInput::Job(Box::new(sight), None)
 }
 
 /// The session rests, and said this last.
 fn rests_having_said(world: &World, second: i64, text: &str) -> DeliveryInput {
-    let input = job(&world.delivery, world.resting(), Some(pull_ref()));
-    let DeliveryInput::Job(sight, read_at) = input else {
-        panic!("a job");
-    };
     let said = AgentMessage {
         id: "a1".parse().unwrap(),
         at: at(second),
@@ -43,9 +36,9 @@ fn rests_having_said(world: &World, second: i64, text: &str) -> DeliveryInput {
     };
     let sight = JobSight {
         said: Some(said),
-        ..*sight
+        ..job_sight(&world.delivery, world.resting(), Some(pull_ref()))
     };
-    DeliveryInput::Job(Box::new(sight), read_at)
+    DeliveryInput::Job(Box::new(sight), None)
 }
 
 #[test]

@@ -218,11 +218,9 @@ fn job_sights(delivery: &Delivery) -> Vec<(&'static str, DeliveryInput)> {
             seen(ends(JobEnd::Completed), Some(pull_ref())),
         ),
         ("job: approved on Jules's page", {
-            let mut seen = seen(SessionWork::Working, None);
-            if let DeliveryInput::Job(sight, _) = &mut seen {
-                sight.glimpse.approved_elsewhere = true;
-            }
-            seen
+            let mut sight = job_sight(delivery, SessionWork::Working, None);
+            sight.glimpse.approved_elsewhere = true;
+            DeliveryInput::Job(Box::new(sight), None)
         }),
         ("job: of an earlier attempt failed", {
             let mut earlier = delivery.clone();
@@ -315,11 +313,8 @@ fn closing_rows() -> Rows {
 fn session_rows(delivery: &Delivery) -> Rows {
     let work = delivery.job_seen().unwrap().work.clone();
     let then = |second| {
-        let mut seen = job(delivery, work.clone(), None);
-        if let DeliveryInput::Job(_, read_at) = &mut seen {
-            *read_at = Some(at(second));
-        }
-        vec![closed(), seen]
+        let seen = Box::new(job_sight(delivery, work.clone(), None));
+        vec![closed(), DeliveryInput::Job(seen, Some(at(second)))]
     };
     vec![
         ("issue: closed, session read before", then(4_000)),

@@ -1,7 +1,7 @@
 //! What deliveries want of others.
 
 use super::*;
-use crate::event::{Audience, DeliveryAsk};
+use crate::event::DeliveryAsk;
 use crate::ids::AgentName;
 use crate::job::tests::watched_job;
 use crate::job::{self, Job};
@@ -572,14 +572,8 @@ fn what_an_agent_cancels_is_told_to_a_person_and_what_a_person_cancels_to_no_one
     for (by, told) in [(kim(), None), (zai(), Some(Audience::Human))] {
         let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
         assert_eq!(world.orders(by, Act::Cancel).unwrap(), "review/failed");
-        let all = wants(&world.delivery, &seen(&world)).into_iter();
-        let failed = all.filter_map(|want| {
-            let Want::TellFailed { audience, .. } = want else {
-                return None;
-            };
-            Some(audience)
-        });
-        assert_eq!(failed.collect::<Vec<_>>(), Vec::from_iter(told));
+        let failed = audiences(&world.delivery, &seen(&world));
+        assert_eq!(failed, Vec::from_iter(told));
         assert_eq!(
             open_events(&world.delivery).len(),
             usize::from(told.is_some())

@@ -16,6 +16,11 @@ fn mail_of(sprint: &Sprint, name: &str, (work, outbox): (Work, Option<Outbox>)) 
     sights(vec![(member.job.clone(), sight)])
 }
 
+fn seen_head(head: char, since: i64) -> Option<SeenHead> {
+    let (sha, since) = (sha(head), at(since));
+    Some(SeenHead { sha, since })
+}
+
 fn in_head(head: char) -> Option<Outbox> {
     Some(Outbox::Head { head: sha(head) })
 }
@@ -323,10 +328,7 @@ fn mail_is_in_the_head_of_a_pull_request_or_else_in_the_patch_of_a_session() {
     let (with, without) = (done(Some(pull(101))), done(None));
     let mut read = track(pull(101), with.id.clone(), with.session().cloned(), at(0));
     assert_eq!(outbox(&with, Some(&read)), None, "it is not read yet");
-    read.head = Some(SeenHead {
-        sha: sha('a'),
-        since: at(0),
-    });
+    read.head = seen_head('a', 0);
     assert_eq!(outbox(&with, Some(&read)), in_head('a'));
     assert_eq!(outbox(&without, None), Some(Outbox::Patch));
     let mut works = with.clone();
@@ -353,10 +355,7 @@ fn mail_is_in_the_head_of_a_pull_request_or_else_in_the_patch_of_a_session() {
 fn a_pull_request_that_changes_no_file_is_no_change_once_it_was_read_late_enough() {
     let job = done(Some(pull(101)));
     let mut read = track(pull(101), job.id.clone(), job.session().cloned(), at(0));
-    read.head = Some(SeenHead {
-        sha: sha('a'),
-        since: at(0),
-    });
+    read.head = seen_head('a', 0);
     let lists_none = crate::merge::Reason::Unknown {
         what: crate::merge::MergeInput::ChangedFiles,
         why: "GitHub lists none".to_owned(),
@@ -392,10 +391,7 @@ fn a_pull_request_that_changes_no_file_is_no_change_once_it_was_read_late_enough
             expected
         );
     }
-    read.head = Some(SeenHead {
-        sha: sha('b'),
-        since: at(150),
-    });
+    read.head = seen_head('b', 150);
     let pushed = looked(&read, 200).work;
     assert_eq!(pushed, Work::Working, "another head is not judged yet");
 }

@@ -19,6 +19,16 @@ use crate::step::Step;
 
 pub(super) const SESSION: &str = "14550388554331055113";
 
+/// My word, with nothing said about how.
+pub(super) const ME: MergeApproval<'static> = MergeApproval {
+    by: "me",
+    style: &MergeStyle {
+        method: None,
+        title: None,
+        delete_branch: None,
+    },
+};
+
 /// An effect in a few words.
 pub(super) fn label(action: &Action) -> String {
     let text = action.to_string();

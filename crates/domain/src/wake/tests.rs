@@ -34,7 +34,12 @@ fn wake() -> Wake {
     let question = Occurrence::Question {
         text: Some("Which database?".to_owned()),
     };
-    Wake::new(event(question), "dev".parse().unwrap(), None, at(0))
+    to_me(event(question), None)
+}
+
+fn to_me(event: Event, repo: Option<&str>) -> Wake {
+    let repo = repo.map(str::to_owned);
+    Wake::new(event, "me".parse().unwrap(), repo, at(0))
 }
 
 fn is_sent(attempt: u32, second: i64) -> WakeState {
@@ -63,12 +68,7 @@ fn failed(retry_after: Option<SignedDuration>) -> DeliveryOutcome {
 
 #[test]
 fn a_test_is_tried_once_and_nobody_misses_it() {
-    let test = Wake::new(
-        event(Occurrence::News(News::Test)),
-        "dev".parse().unwrap(),
-        None,
-        at(0),
-    );
+    let test = to_me(event(Occurrence::News(News::Test)), None);
     let sent = test.begin(at(0)).unwrap();
     let over = sent.tried(&failed(None), at(1));
     assert!(over.is_settled() && !over.is_lost(), "{over:?}");
@@ -398,7 +398,7 @@ fn a_pull_request_that_waits_for_approval_says_so() {
     let told = message(&asked, None).message;
     let words = "Its pull request is green and waits for approval.";
     assert_eq!(told.as_deref(), Some(words));
-    let notice = Wake::new(asked, "me".parse().unwrap(), None, at(0)).notice();
+    let notice = to_me(asked, None).notice();
     assert!(
         notice.title.contains("waits for approval"),
         "{}",
@@ -458,12 +458,7 @@ fn a_failing_check_as_its_receiver_gets_it() {
     };
     let wake = Wake {
         resume: Some("session-of-mine".parse().unwrap()),
-        ..Wake::new(
-            event,
-            "helper".parse().unwrap(),
-            Some("acme/shop".to_owned()),
-            at(0),
-        )
+        ..to_me(event, Some("acme/shop"))
     };
     let text = beyond_the_head(&wake.message(None));
     expect![[r#"
@@ -526,12 +521,7 @@ fn the_page_for_agents_shows_a_message_as_it_is() {
 #[test]
 fn a_notice_says_where_what_and_how_to_go_on_in_each_form() {
     let text = Some("<!channel> & @everyone: which database?".to_owned());
-    let mut wake = Wake::new(
-        event(Occurrence::Question { text }),
-        "me".parse().unwrap(),
-        Some("acme/shop".to_owned()),
-        at(0),
-    );
+    let mut wake = to_me(event(Occurrence::Question { text }), Some("acme/shop"));
     wake.event.aid.pull = Some("acme/shop#7".parse().unwrap());
     let notice = wake.notice();
     assert_eq!(notice.title, "acme/shop: Jules asks a question");
@@ -595,10 +585,7 @@ fn the_title_of_every_kind_of_event_is_one_short_line_without_the_words_of_other
     ];
     for what in kinds {
         let shown = format!("{what:?}");
-        let repo = Some("acme/shop".to_owned());
-        let title = Wake::new(event(what), "me".parse().unwrap(), repo, at(0))
-            .notice()
-            .title;
+        let title = to_me(event(what), Some("acme/shop")).notice().title;
         assert!(title.starts_with("acme/shop: "), "{title}");
         assert!(
             title.chars().count() <= 120 && title.lines().count() == 1,

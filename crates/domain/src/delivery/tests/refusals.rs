@@ -2,7 +2,6 @@
 
 use super::endings::fault;
 use super::*;
-use crate::event::Audience;
 use crate::ids::AgentName;
 use crate::job::RefusedApproval;
 

@@ -11,16 +11,6 @@ use crate::policy::MergeMethod;
 use crate::pull::{MergeApproval, MergeStyle, REOPEN_WAIT};
 use crate::step::FollowUp;
 
-/// My word, with nothing said about how.
-const ME: MergeApproval<'static> = MergeApproval {
-    by: "me",
-    style: &MergeStyle {
-        method: None,
-        title: None,
-        delete_branch: None,
-    },
-};
-
 fn merged() -> PullState {
     PullState::Merged {
         commit: Some(sha('d')),

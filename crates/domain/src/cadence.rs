@@ -157,7 +157,8 @@ fn patience(shown: &SessionView, timing: &Timing) -> SignedDuration {
 mod tests {
     use super::*;
     use crate::facts::fixture::at;
-    use crate::job::{JobPhase, NewJob, adopt};
+    use crate::job::tests::{SESSION, new_job, view};
+    use crate::job::{JobPhase, adopt};
 
     fn weight(bytes_per_session: Option<u64>, sessions: u64) -> ListWeight {
         ListWeight {
@@ -200,37 +201,11 @@ mod tests {
     }
 
     fn shown(state: &str) -> SessionView {
-        SessionView {
-            id: "14550388554331055113".parse().unwrap(),
-            title: String::new(),
-            state: state.to_owned().into(),
-            url: None,
-            created_at: None,
-            updated_at: None,
-            repo: Some("acme/shop".parse().unwrap()),
-            branch: None,
-            pulls: Vec::new(),
-            archived: false,
-        }
+        view(SESSION, state)
     }
 
     fn watch(state: &str) -> Watch {
-        let new = NewJob {
-            id: crate::ids::JobId::from_ulid(ulid::Ulid(7)),
-            installation: "home".parse().unwrap(),
-            account: "default".parse().unwrap(),
-            repo: "acme/shop".parse().unwrap(),
-            branch: "main".parse().unwrap(),
-            title: None,
-            prompt: "x".to_owned(),
-            agent: None,
-            resume: None,
-            priority: crate::priority::Priority::default(),
-            terms: crate::policy::Terms::default(),
-            part: None,
-            delivery: None,
-        };
-        let job = adopt(new, &shown(state), at(0)).unwrap().aggregate;
+        let job = adopt(new_job(), &shown(state), at(0)).unwrap().aggregate;
         let JobPhase::Watching(watch) = job.phase else {
             panic!()
         };

@@ -172,10 +172,7 @@ impl Intake {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(1_800_000_000 + second).unwrap()
-    }
+    use crate::facts::fixture::at;
 
     fn label(name: &str) -> IntakeLabel {
         name.parse().unwrap()

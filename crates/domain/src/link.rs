@@ -165,6 +165,7 @@ fn only_pull(session: &SessionView, pull: &PullRef) -> bool {
 mod tests {
     use super::*;
     use crate::facts::fixture::green_facts;
+    use crate::job::tests::{SESSION as ID, view};
 
     fn branch(text: &str) -> Option<String> {
         claim("", &text.parse().unwrap())
@@ -221,21 +222,9 @@ mod tests {
         assert_eq!(body("jules.google.com/task/12"), None);
         assert_eq!(body("nothing"), None);
     }
-    const ID: &str = "14550388554331055113";
 
     fn session() -> SessionView {
-        SessionView {
-            id: ID.parse().unwrap(),
-            title: String::new(),
-            state: "COMPLETED".to_owned().into(),
-            url: None,
-            created_at: None,
-            updated_at: None,
-            repo: Some("acme/shop".parse().unwrap()),
-            branch: None,
-            pulls: Vec::new(),
-            archived: false,
-        }
+        view(ID, "COMPLETED")
     }
 
     /// Weighs a pull request with a body and a branch, against a session with outputs; answers the session or the code.

@@ -152,10 +152,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(1_800_000_000 + second).unwrap()
-    }
+    use crate::facts::fixture::at;
 
     fn priority(level: u8) -> Priority {
         level.try_into().unwrap()

@@ -21,7 +21,7 @@ mod seen;
 mod sight;
 mod verdicts;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};

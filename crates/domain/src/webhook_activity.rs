@@ -65,10 +65,7 @@ pub fn health(known: Option<WebhookActivity>, now: Timestamp) -> WebhookHealth {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(1_800_000_000 + second).unwrap()
-    }
+    use crate::facts::fixture::at;
 
     #[test]
     fn a_webhook_is_noted_now_and_then() {

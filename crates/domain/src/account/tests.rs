@@ -1,13 +1,18 @@
 //! Polls as tables: gaps, errors announced once, and the counters over all polls.
 
 use super::*;
+use crate::facts::fixture::at;
 
 fn account() -> Account {
     Account::new("default".parse().unwrap(), at(0))
 }
 
-fn at(second: i64) -> Timestamp {
-    Timestamp::from_second(1_800_000_000 + second).unwrap()
+fn answered(activity: AccountActivity) -> Poll {
+    Poll::Answered {
+        list: ListWeight::default(),
+        reads: BTreeMap::new(),
+        activity,
+    }
 }
 
 fn fail(class: FailureClass) -> Poll {
@@ -52,12 +57,9 @@ fn the_tally_counts_polls_failures_and_what_was_waited_for_them() {
         account = polled(&account, poll, at(0)).aggregate;
         waited += account.next_poll.duration_since(at(0)).as_secs() - 10;
     }
-    let answered = Poll::Answered {
-        list: ListWeight::default(),
-        reads: BTreeMap::new(),
-        activity: AccountActivity::Active,
-    };
-    let tally = polled(&account, &answered, at(7)).aggregate.counters;
+    let tally = polled(&account, &answered(AccountActivity::Active), at(7))
+        .aggregate
+        .counters;
     let failed = [(FailureClass::Throttled, 2), (FailureClass::Network, 1)];
     assert_eq!((tally.polls, tally.last), (4, Some(at(7))));
     assert_eq!(tally.failed, failed);
@@ -82,12 +84,7 @@ fn network_trouble_is_announced_once_after_several_failures() {
 fn a_dead_key_is_announced_once_and_again_only_after_it_worked() {
     assert_eq!(ten(FailureClass::Unauthorized).1, 1);
     let dead = polled(&account(), &fail(FailureClass::Unauthorized), at(0)).aggregate;
-    let answered = Poll::Answered {
-        list: ListWeight::default(),
-        reads: BTreeMap::new(),
-        activity: AccountActivity::Active,
-    };
-    let alive = polled(&dead, &answered, at(60)).aggregate;
+    let alive = polled(&dead, &answered(AccountActivity::Active), at(60)).aggregate;
     assert_eq!(alive.health, Health::Working);
     assert!(alive.next_poll >= at(69) && alive.next_poll <= at(70));
     assert_eq!(
@@ -100,11 +97,6 @@ fn a_dead_key_is_announced_once_and_again_only_after_it_worked() {
 
 #[test]
 fn working_polls_come_within_the_tick_and_never_in_step() {
-    let answered = |activity| Poll::Answered {
-        list: ListWeight::default(),
-        reads: BTreeMap::new(),
-        activity,
-    };
     let gap = |activity, second| {
         let step = polled(&account(), &answered(activity), at(second));
         step.aggregate.next_poll.duration_since(at(second))
@@ -141,11 +133,6 @@ fn working_polls_come_within_the_tick_and_never_in_step() {
 
 #[test]
 fn an_account_is_busy_from_a_poll_that_saw_work() {
-    let answered = |activity| Poll::Answered {
-        list: ListWeight::default(),
-        reads: BTreeMap::new(),
-        activity,
-    };
     let busy = polled(&account(), &answered(AccountActivity::Active), at(0)).aggregate;
     assert!(busy.is_busy());
     for activity in [AccountActivity::Resting, AccountActivity::NoJobs] {
@@ -252,12 +239,7 @@ fn a_budget_that_runs_short_slows_polls_that_would_come_sooner() {
             budget,
             ..account()
         };
-        let poll = Poll::Answered {
-            list: ListWeight::default(),
-            reads: BTreeMap::new(),
-            activity,
-        };
-        polled(&account, &poll, at(0)).aggregate
+        polled(&account, &answered(activity), at(0)).aggregate
     };
     let (active, resting) = (AccountActivity::Active, AccountActivity::Resting);
     for (allowed, requests, activity, is_slowed) in [

@@ -16,12 +16,45 @@ mod transcripts;
 mod wanted;
 
 use super::*;
+use crate::event::Audience;
 use crate::facts::fixture::{at, sha};
 use crate::ids::{RunId, SessionId};
+use crate::job::{WaitParty, WaitReason, WaitsFor};
 
 /// Who acts in these stories.
 pub(crate) fn kim() -> Actor {
     Actor::person("kim")
+}
+
+/// The agent of these stories.
+pub(crate) fn zai() -> Actor {
+    Actor::agent("zai")
+}
+
+/// A retry without a word.
+pub(crate) const RETRY: Act = Act::Retry { reason: None };
+
+pub(crate) fn reject(reason: &str) -> Act {
+    let reason = reason.to_owned();
+    Act::Reject { reason }
+}
+
+pub(crate) fn part(summary: &str) -> Part {
+    Part {
+        summary: summary.to_owned(),
+        acceptance_criteria: Vec::new(),
+    }
+}
+
+/// Its session waits with this plan.
+pub(crate) fn planned(plan: &str) -> SessionWork {
+    SessionWork::Planned(plan.parse().unwrap())
+}
+
+/// Its issue was read at a second.
+pub(crate) fn issue_read(second: i64, state: IssueState) -> DeliveryInput {
+    let read_at = at(second);
+    DeliveryInput::Issue(IssueSight { read_at, state })
 }
 
 pub(crate) fn issue() -> IssueRef {
@@ -85,6 +118,10 @@ pub(crate) fn session() -> SessionId {
 
 /// What is seen of the present job.
 pub(crate) fn job(delivery: &Delivery, work: SessionWork, pull: Option<PullRef>) -> DeliveryInput {
+    DeliveryInput::Job(Box::new(job_sight(delivery, work, pull)), None)
+}
+
+pub(crate) fn job_sight(delivery: &Delivery, work: SessionWork, pull: Option<PullRef>) -> JobSight {
     let task = &delivery.task;
     let glimpse = JobGlimpse {
         job: task
@@ -101,14 +138,13 @@ pub(crate) fn job(delivery: &Delivery, work: SessionWork, pull: Option<PullRef>)
         approval_refused: None,
         approved_elsewhere: false,
     };
-    let sight = JobSight {
+    JobSight {
         glimpse,
         plan: None,
         plan_summary: None,
         said: None,
         session: Some(session()),
-    };
-    DeliveryInput::Job(Box::new(sight), None)
+    }
 }
 
 pub(crate) fn pull(head: char, checks: Checks) -> PullGlimpse {
@@ -133,6 +169,17 @@ pub(crate) fn merged(by: Option<&str>) -> PullGlimpse {
         }),
         ..pull('a', Checks::Passed)
     }
+}
+
+/// Who is told that it failed.
+pub(crate) fn audiences(delivery: &Delivery, sight: &Sight) -> Vec<Audience> {
+    let told = wants(delivery, sight).into_iter().filter_map(|want| {
+        let Want::TellFailed { audience, .. } = want else {
+            return None;
+        };
+        Some(audience)
+    });
+    told.collect()
 }
 
 /// Where a delivery is, in a few words.
@@ -179,14 +226,17 @@ impl World {
         self.take(&input).unwrap()
     }
 
+    pub(crate) fn shows(&mut self, sight: JobSight) -> String {
+        let seen = DeliveryInput::Job(Box::new(sight), None);
+        self.take(&seen).unwrap()
+    }
+
     /// The session itself is read at a second, and does what it was last seen to do.
     pub(crate) fn reads_session(&mut self, second: i64) -> String {
         let work = self.delivery.job_seen().unwrap().work.clone();
-        let mut input = job(&self.delivery, work, None);
-        if let DeliveryInput::Job(_, read_at) = &mut input {
-            *read_at = Some(at(second));
-        }
-        self.take(&input).unwrap()
+        let seen = Box::new(job_sight(&self.delivery, work, None));
+        let seen = DeliveryInput::Job(seen, Some(at(second)));
+        self.take(&seen).unwrap()
     }
 
     pub(crate) fn reads(&mut self, glimpse: PullGlimpse) -> String {
@@ -203,6 +253,55 @@ impl World {
 
     pub(crate) fn kim(&mut self, act: Act) -> String {
         self.orders(kim(), act).unwrap()
+    }
+
+    pub(crate) fn zai(&mut self, act: Act) -> String {
+        self.orders(zai(), act).unwrap()
+    }
+
+    pub(crate) fn time_passes(&mut self) -> String {
+        self.take(&DeliveryInput::Deadline).unwrap()
+    }
+
+    /// The deliveries into which it was split.
+    pub(crate) fn parts(&self) -> Vec<DeliveryId> {
+        let all = self.delivery.children.iter();
+        all.map(|child| child.id.clone()).collect()
+    }
+
+    /// A provider reports about its deployment.
+    pub(crate) fn deploys(&mut self, report: ProviderReport) -> String {
+        let report = DeliveryInput::Provider(Phase::Deploy, report);
+        self.take(&report).unwrap()
+    }
+
+    /// One of its parts is seen.
+    pub(crate) fn child(&mut self, id: &DeliveryId, state: ChildState) -> String {
+        let seen = DeliveryInput::Child(id.clone(), state);
+        self.take(&seen).unwrap()
+    }
+
+    /// The first reason why it is where it is.
+    pub(crate) fn why(&self) -> DeliveryReason {
+        reasons(&self.delivery, None).remove(0)
+    }
+
+    /// The first reason has these words.
+    pub(crate) fn says(&self, words: &str) {
+        let why = self.why().sentence;
+        assert!(why.contains(words), "{why}");
+    }
+
+    /// Whom it waits for, and for what, while its job waits like this and no agent is woken.
+    pub(crate) fn waits(&self, of_job: Option<WaitsFor>) -> (WaitParty, WaitReason) {
+        let told = waits(&self.delivery, of_job, None);
+        (told.who, told.what)
+    }
+
+    /// Its session rests with its pull request.
+    pub(crate) fn rests(&mut self) -> String {
+        let resting = self.resting();
+        self.sees(resting, Some(pull_ref()))
     }
 
     pub(crate) fn resting(&self) -> SessionWork {
@@ -229,17 +328,26 @@ impl World {
         if world.delivery.awaits_start() {
             world.kim(Act::Start);
         }
-        world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
+        world.sees(planned("p1"), None);
         if world.delivery.phase == Phase::Plan {
             world.kim(Act::APPROVE);
         }
         world.reviewable()
     }
 
+    /// To a deployment of its merged change.
+    pub(crate) fn deploying(deploy: &str) -> Self {
+        let mut world = Self::in_review(Rules {
+            deploy: deploy.parse().unwrap(),
+            ..rules(&[], "deploy", ReviewBy::Nobody)
+        });
+        assert_eq!(world.reads(merged(Some("eve"))), "deploy/pending");
+        world
+    }
+
     /// The session has made head `a`, and its checks passed.
     fn reviewable(mut self) -> Self {
-        let resting = self.resting();
-        self.sees(resting, Some(pull_ref()));
+        self.rests();
         self.reads(pull('a', Checks::Passed));
         if self.delivery.phase == Phase::Implement {
             self.kim(Act::APPROVE);

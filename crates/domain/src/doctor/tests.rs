@@ -46,6 +46,11 @@ fn repository() -> Repository {
     }
 }
 
+fn forbidden<T>(permission: &str) -> Fact<T> {
+    let permission = permission.to_owned();
+    Fact::Forbidden { permission }
+}
+
 /// Everything as it should be.
 fn healthy() -> Facts {
     let repo: RepoName = "acme/shop".parse().unwrap();
@@ -296,9 +301,7 @@ fn what_nobody_was_asked_about_is_not_said_to_be_fine() {
 fn webhooks_that_may_not_be_seen_are_told_where_they_are_meant() {
     let hidden = |it: &mut InstallationFacts| {
         let mut found = repository();
-        found.hooks = Fact::Forbidden {
-            permission: "Webhooks: read".to_owned(),
-        };
+        found.hooks = forbidden("Webhooks: read");
         it.sources[0].repository = Some(RepositoryFacts::Found(Box::new(found)));
     };
     assert_eq!(codes(|_, it| hidden(it)), Vec::<&str>::new());
@@ -403,9 +406,7 @@ fn approvals_need_people_other_than_the_author() {
 
 #[test]
 fn only_checks_of_the_source_stand_in_for_protection_that_may_not_be_read() {
-    let hidden = || Fact::Forbidden {
-        permission: "Administration: read".to_owned(),
-    };
+    let hidden = || forbidden("Administration: read");
     assert_eq!(
         in_repo(|it, _| it.protection = hidden()),
         ["protection_unknown"]
@@ -417,9 +418,7 @@ fn only_checks_of_the_source_stand_in_for_protection_that_may_not_be_read() {
     assert_eq!(by_rules, ["protection_unknown"]);
     let by_source = in_repo(|it, source| {
         it.protection = hidden();
-        it.rules = Fact::Forbidden {
-            permission: "Metadata: read".to_owned(),
-        };
+        it.rules = forbidden("Metadata: read");
         source.policy.required_checks = vec!["build".to_owned()];
     });
     assert_eq!(by_source, Vec::<&str>::new());
@@ -427,25 +426,20 @@ fn only_checks_of_the_source_stand_in_for_protection_that_may_not_be_read() {
 
 #[test]
 fn a_fine_grained_token_is_told_once() {
-    let hidden = || "Checks: read".to_owned();
     let found = codes(|_, it| {
         it.github.kept = SecretStatus::Here(CredentialKind::GithubFineGrained);
         let mut found = repository();
-        found.checks = Fact::Forbidden {
-            permission: hidden(),
-        };
-        found.base = Fact::Forbidden {
-            permission: hidden(),
-        };
-        found.protection = Fact::Forbidden {
-            permission: hidden(),
-        };
+        found.checks = forbidden("Checks: read");
+        found.base = forbidden("Checks: read");
+        found.protection = forbidden("Checks: read");
         it.sources[0].repository = Some(RepositoryFacts::Found(Box::new(found)));
     });
     assert_eq!(found, ["checks_forbidden"]);
     let refused = codes(|_, it| {
         it.github.kept = SecretStatus::Here(CredentialKind::GithubFineGrained);
-        it.sources[0].repository = Some(RepositoryFacts::Forbidden { why: hidden() });
+        it.sources[0].repository = Some(RepositoryFacts::Forbidden {
+            why: "Checks: read".to_owned(),
+        });
     });
     assert_eq!(refused, ["checks_forbidden"]);
 }

@@ -186,6 +186,22 @@ fn state(effect: &Effect) -> &'static str {
     }
 }
 
+fn is_intent(attempt: u32, second: i64) -> EffectState {
+    let not_before = at(second);
+    EffectState::Intent {
+        attempt,
+        not_before,
+    }
+}
+
+fn is_unknown(attempt: u32, second: i64, negatives: u8) -> EffectState {
+    EffectState::Unknown {
+        attempt,
+        look_at: at(second),
+        negatives,
+    }
+}
+
 fn states(step: impl Fn(&Effect) -> Effect) -> Vec<&'static str> {
     all_states(&say())
         .iter()
@@ -328,32 +344,12 @@ fn two_readings_without_a_trace_allow_the_next_attempt() {
         .unwrap()
         .expire(at(90));
     let unread = unknown.settled(EffectFinding::CannotTell, at(150));
-    assert_eq!(
-        unread.state,
-        EffectState::Unknown {
-            attempt: 1,
-            look_at: at(210),
-            negatives: 0
-        }
-    );
+    assert_eq!(unread.state, is_unknown(1, 210, 0));
     let once = unread.settled(EffectFinding::NoTrace, at(210));
-    assert_eq!(
-        once.state,
-        EffectState::Unknown {
-            attempt: 1,
-            look_at: at(270),
-            negatives: 1
-        }
-    );
+    assert_eq!(once.state, is_unknown(1, 270, 1));
     let blind = once.settled(EffectFinding::CannotTell, at(270));
     let twice = blind.settled(EffectFinding::NoTrace, at(330));
-    assert_eq!(
-        twice.state,
-        EffectState::Intent {
-            attempt: 2,
-            not_before: at(330)
-        }
-    );
+    assert_eq!(twice.state, is_intent(2, 330));
 }
 
 #[test]
@@ -522,13 +518,7 @@ fn a_failed_wish_may_be_wished_again_with_the_next_number() {
         effect
     };
     let again = fail(&say(), 1).requested_again(at(0));
-    assert_eq!(
-        again.state,
-        EffectState::Intent {
-            attempt: 2,
-            not_before: at(5)
-        }
-    );
+    assert_eq!(again.state, is_intent(2, 5));
     let used_up = fail(&say(), 50);
     assert_eq!(
         (used_up.attempt(), state(&used_up.requested_again(at(0)))),
@@ -543,13 +533,7 @@ fn a_failed_wish_may_be_wished_again_with_the_next_number() {
         merge(),
     ] {
         let again = fail(&action, 50).requested_again(at(7));
-        assert_eq!(
-            again.state,
-            EffectState::Intent {
-                attempt: 51,
-                not_before: at(7)
-            }
-        );
+        assert_eq!(again.state, is_intent(51, 7));
     }
 }
 
@@ -575,26 +559,15 @@ fn after_a_gap_only_the_world_tells_what_became_of_whatever_was_not_over() {
         assert!(matches!(doubted[4], EffectState::Failed { .. }));
         doubted[..3].to_vec()
     };
-    let unknown = |attempt, look_at, negatives| EffectState::Unknown {
-        attempt,
-        look_at: at(look_at),
-        negatives,
-    };
     // A message shows after a minute; the attempt of an intent is still to come.
     for (now, look_at, negatives) in [(5_000, 5_060, 0), (5_119, 5_119, 0), (5_120, 5_120, 1)] {
-        let expected = [0, 1, 1].map(|attempt| unknown(attempt, look_at, negatives));
+        let expected = [0, 1, 1].map(|attempt| is_unknown(attempt, look_at, negatives));
         assert_eq!(doubt(now), expected, "at {now}");
     }
     let wished_later = Effect::new(say(), at(6_000)).after_restore(&gap, at(6_000));
     assert_eq!(wished_later.created_at, at(1_000));
     let begun = wished_later.settled(EffectFinding::NoTrace, at(6_000));
-    assert_eq!(
-        begun.state,
-        EffectState::Intent {
-            attempt: 1,
-            not_before: at(6_000)
-        }
-    );
+    assert_eq!(begun.state, is_intent(1, 6_000));
 }
 
 /// The first words of the actions of which this holds.

@@ -2,10 +2,7 @@
 
 use super::*;
 use crate::advice::Advice;
-
-fn at(second: i64) -> Timestamp {
-    Timestamp::from_second(1_800_000_000 + second).unwrap()
-}
+use crate::facts::fixture::at;
 
 fn account() -> AccountName {
     "default".parse().unwrap()

@@ -1,11 +1,8 @@
 //! Slots: who may begin, what counts, and what is noted late.
 
 use super::*;
+use crate::facts::fixture::at;
 use crate::job;
-
-fn at(second: i64) -> Timestamp {
-    Timestamp::from_second(1_800_000_000 + second).unwrap()
-}
 
 fn id(n: u128) -> JobId {
     JobId::from_ulid(ulid::Ulid(n))

@@ -121,7 +121,7 @@ fn repair_line(cause: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
     use crate::facts::fixture::at;
-    use crate::job::tests::watched_job;
+    use crate::job::tests::{watched_job, watching};
     use crate::job::{Ending, JobPhase, Order, record_order};
 
     #[test]
@@ -140,9 +140,7 @@ mod tests {
             ["to be said by token zai"]
         );
         let mut pulled = answered.clone();
-        if let JobPhase::Watching(watch) = &mut pulled.phase {
-            watch.pull = Some("acme/shop#7".parse().unwrap());
-        }
+        watching(&mut pulled).pull = Some("acme/shop#7".parse().unwrap());
         assert_eq!(
             log_lines(Some(&answered), &pulled),
             ["pull request acme/shop#7"]

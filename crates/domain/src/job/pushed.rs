@@ -53,7 +53,7 @@ pub fn pushed(
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::watched_job;
+    use super::super::tests::{watched, watched_job};
     use super::*;
 
     /// So many seconds after the job got its session.
@@ -76,9 +76,7 @@ mod tests {
         let job = watched_job();
         let session = job.session().unwrap().to_string();
         let noted = push(&job, &session, 10).unwrap();
-        let JobPhase::Watching(watch) = &noted.phase else {
-            panic!()
-        };
+        let watch = watched(&noted);
         assert_eq!(watch.pushed_at, Some(after(&job, 10)));
         assert_eq!(push(&noted, &session, 309), Some(noted.clone()));
         assert_ne!(push(&noted, &session, 310), Some(noted.clone()));

@@ -24,18 +24,14 @@ use jiff::Timestamp;
 use super::*;
 use crate::effect::{Action, JulesAction};
 use crate::event::{Event, Occurrence};
+use crate::facts::fixture::at;
 use crate::policy::{PlanApproval, Policy, Timing};
 use crate::session::{Activity, ActivityKind, Originator, Plan, PlanStep, SessionView};
 use crate::step::{FollowUp, Step};
 
-pub(super) const SESSION: &str = "14550388554331055113";
+pub(crate) const SESSION: &str = "14550388554331055113";
 
-/// So many seconds after the story began.
-pub(super) fn at(second: i64) -> Timestamp {
-    Timestamp::from_second(1_800_000_000 + second).unwrap()
-}
-
-pub(super) fn new_job() -> NewJob {
+pub(crate) fn new_job() -> NewJob {
     NewJob {
         id: JobId::from_ulid(ulid::Ulid(7)),
         installation: "home".parse().unwrap(),
@@ -53,7 +49,7 @@ pub(super) fn new_job() -> NewJob {
     }
 }
 
-pub(super) fn view(session: &str, state: &str) -> SessionView {
+pub(crate) fn view(session: &str, state: &str) -> SessionView {
     SessionView {
         id: session.parse().unwrap(),
         title: String::new(),
@@ -68,6 +64,26 @@ pub(super) fn view(session: &str, state: &str) -> SessionView {
     }
 }
 
+pub(super) const ASKING: &str = "AWAITING_USER_FEEDBACK";
+pub(super) const WORKING: &str = "IN_PROGRESS";
+pub(super) const MINUTE: i64 = 60;
+pub(super) const HOUR: i64 = 60 * MINUTE;
+
+/// What is known of the session of a job.
+pub(crate) fn watched(job: &Job) -> &Watch {
+    let JobPhase::Watching(watch) = &job.phase else {
+        panic!("{:?}", job.phase);
+    };
+    watch
+}
+
+pub(crate) fn watching(job: &mut Job) -> &mut Watch {
+    let JobPhase::Watching(watch) = &mut job.phase else {
+        panic!("it has no session");
+    };
+    watch
+}
+
 /// A job that waits for its turn.
 pub(crate) fn queued() -> Job {
     create(new_job(), at(0)).unwrap().aggregate
@@ -80,13 +96,8 @@ pub(crate) fn creating() -> Job {
 
 /// A job whose session has just been created.
 pub(crate) fn watched_job() -> Job {
-    created(
-        &creating(),
-        &view(SESSION, "QUEUED"),
-        at(0),
-        &Timing::default(),
-    )
-    .aggregate
+    let view = view(SESSION, "QUEUED");
+    created(&creating(), &view, at(0), &Timing::default()).aggregate
 }
 
 pub(super) fn activity(id: &str, second: i64, kind: ActivityKind) -> Activity {
@@ -107,23 +118,13 @@ pub(super) fn activity(id: &str, second: i64, kind: ActivityKind) -> Activity {
 }
 
 pub(super) fn agent(id: &str, second: i64) -> Activity {
-    activity(
-        id,
-        second,
-        ActivityKind::AgentMessaged {
-            text: format!("text of {id}"),
-        },
-    )
+    let text = format!("text of {id}");
+    activity(id, second, ActivityKind::AgentMessaged { text })
 }
 
 pub(super) fn user(id: &str, second: i64) -> Activity {
-    activity(
-        id,
-        second,
-        ActivityKind::UserMessaged {
-            text: "answer".to_owned(),
-        },
-    )
+    let text = "answer".to_owned();
+    activity(id, second, ActivityKind::UserMessaged { text })
 }
 
 pub(super) fn worked(id: &str, second: i64) -> Activity {
@@ -229,6 +230,20 @@ impl Story {
         }
     }
 
+    /// A session with this log.
+    pub(super) fn of(log: Vec<Activity>) -> Self {
+        let mut story = Self::new();
+        story.log = log;
+        story
+    }
+
+    /// A session with this log that was polled once.
+    pub(super) fn polled(log: Vec<Activity>, second: i64, state: &str) -> Self {
+        let mut story = Self::of(log);
+        story.poll(second, state);
+        story
+    }
+
     /// A poll that reads the log too; answers the events it brought, `+` before what was only added to.
     pub(super) fn poll(&mut self, second: i64, state: &str) -> Vec<String> {
         let activities = Some(self.log.clone());
@@ -249,28 +264,19 @@ impl Story {
         view.pulls.clone_from(&self.pulls);
         view.archived = self.archived;
         view.updated_at = self.updated.map(at);
-        self.decide(
-            second,
-            &Observation::Seen(Box::new(Snapshot { view, activities })),
-        )
+        let seen = Snapshot { view, activities };
+        self.decide(second, &Observation::Seen(Box::new(seen)))
     }
 
     fn decide(&mut self, second: i64, sight: &Observation) -> Vec<String> {
         let step = observe(&self.job, sight, at(second), &self.policy, &self.timing);
-        let again = observe(
-            &step.aggregate,
-            sight,
-            at(second),
-            &self.policy,
-            &self.timing,
-        );
-        assert_eq!(
-            again,
-            Step {
-                due: step.due,
-                ..Step::unchanged(step.aggregate.clone())
-            }
-        );
+        let (job, now) = (&step.aggregate, at(second));
+        let again = observe(job, sight, now, &self.policy, &self.timing);
+        let unchanged = Step {
+            due: step.due,
+            ..Step::unchanged(job.clone())
+        };
+        assert_eq!(again, unchanged);
         assert_eq!(step.due.is_none(), step.aggregate.is_ended());
         self.take(step)
     }
@@ -292,10 +298,11 @@ impl Story {
     }
 
     pub(super) fn watch(&self) -> &Watch {
-        let JobPhase::Watching(watch) = &self.job.phase else {
-            panic!("{:?}", self.job.phase);
-        };
-        watch
+        watched(&self.job)
+    }
+
+    pub(super) fn is_answered(&self) -> bool {
+        matches!(self.watch().attention, Attention::Answered { .. })
     }
 
     /// Everything announced so far.

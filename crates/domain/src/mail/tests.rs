@@ -3,19 +3,20 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::facts::fixture::at;
 
 mod broken;
 mod counted;
 mod mailboxes;
 mod pages;
 
-/// When everything is sent, and so many seconds later.
-fn at(seconds: i64) -> Timestamp {
-    Timestamp::from_second(1_800_000_000 + seconds).unwrap()
-}
-
 fn persona(name: &str) -> PersonaName {
     name.parse().unwrap()
+}
+
+fn seal(events: u64, message: i64) -> Seal {
+    let message = Some(id(message));
+    Seal { events, message }
 }
 
 fn id(number: i64) -> MessageId {

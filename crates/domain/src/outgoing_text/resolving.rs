@@ -187,19 +187,10 @@ mod tests {
 
     use super::super::PERSONA_BYTES_MAX;
     use super::*;
-    use crate::sprint::{Against, Clash, LEFTOVERS_MAX, NewSprint, start};
+    use crate::sprint::{Against, Clash, LEFTOVERS_MAX, start};
 
     fn sprint() -> Sprint {
-        let new = NewSprint {
-            repo: "acme/shop".parse().unwrap(),
-            number: "50".parse().unwrap(),
-            account: "default".parse().unwrap(),
-            target: "main".parse().unwrap(),
-            personas_at: "0".repeat(40).parse().unwrap(),
-            personas: vec!["curator".parse().unwrap()],
-            mode: crate::sprint::SprintMode::default(),
-            by: "kim".to_owned(),
-        };
+        let new = crate::sprint::tests::new(&["curator"]);
         start(new, Timestamp::UNIX_EPOCH).unwrap()
     }
 

@@ -345,8 +345,7 @@ pub(super) mod tests {
 
     use super::super::{Leftover, Winner, anew_conflict, anew_task, resolving_task};
     use super::*;
-    use crate::ids::BranchName;
-    use crate::sprint::{Clash, MemberState, NewSprint, Offer, WeaveConflict, Woven, start};
+    use crate::sprint::{Clash, MemberState, Offer, WeaveConflict, Woven, start};
 
     fn message(id: i64, body: &str) -> ReceivedMessage {
         ReceivedMessage {
@@ -506,16 +505,7 @@ pub(super) mod tests {
     /// A sprint whose second weave is pushed, and what a member conflicts with in it.
     pub(in crate::outgoing_text) fn woven() -> (Sprint, WeaveConflict) {
         let sha = |letter: &str| letter.repeat(40).parse().unwrap();
-        let new = NewSprint {
-            repo: "acme/shop".parse().unwrap(),
-            number: "50".parse().unwrap(),
-            account: "default".parse().unwrap(),
-            target: BranchName::main(),
-            personas_at: sha("0"),
-            personas: vec!["curator".parse().unwrap(), "refactor".parse().unwrap()],
-            mode: crate::sprint::SprintMode::default(),
-            by: "person".to_owned(),
-        };
+        let new = crate::sprint::tests::new(&["curator", "refactor"]);
         let mut sprint = start(new, Timestamp::UNIX_EPOCH).unwrap();
         sprint.woven = Some(Woven {
             weave: 1,

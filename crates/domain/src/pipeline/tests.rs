@@ -73,9 +73,12 @@ fn seen(sights: &[(u32, AgentState)]) -> PipelineInput {
 }
 
 fn failed() -> AgentState {
-    AgentState::Failed {
-        reason: "it failed: no".to_owned(),
-    }
+    failed_as("it failed: no")
+}
+
+fn failed_as(reason: &str) -> AgentState {
+    let reason = reason.to_owned();
+    AgentState::Failed { reason }
 }
 
 fn words(pipeline: &Pipeline) -> String {
@@ -225,9 +228,7 @@ fn a_step_is_waited_for_no_longer_than_the_settings_say() {
     let over = apply(&begun, &PipelineInput::Seen(vec![(job(1), None)]), late);
     assert_eq!(given_up(&begun, &over), [job(1)]);
     assert_eq!(given_up(&over, &over), []);
-    let cancelled = AgentState::Failed {
-        reason: "pipeline x cancelled it".to_owned(),
-    };
+    let cancelled = failed_as("pipeline x cancelled it");
     let died = apply(&begun, &seen(&[(1, cancelled)]), late);
     let AgentState::Failed { reason } = &died.steps[0].members[0].state else {
         panic!("{died:?}");
@@ -236,10 +237,9 @@ fn a_step_is_waited_for_no_longer_than_the_settings_say() {
         reason,
         "it was not through within 30 min (pipeline x cancelled it)"
     );
-    let own = apply(
-        &pipeline(Exchange::Auto, &[StepKind::Bootstrap]),
-        &run(&[1]),
-        at(1),
+    let own = play(
+        pipeline(Exchange::Auto, &[StepKind::Bootstrap]),
+        &[run(&[1])],
     );
     let open = apply(&own, &seen(&[(1, AgentState::Merging)]), at(2));
     let over = apply(&open, &seen(&[(1, AgentState::Merging)]), late);
@@ -251,9 +251,7 @@ fn a_step_is_waited_for_no_longer_than_the_settings_say() {
         words(&over),
         "bootstrap failed (it was not through within 30 min)"
     );
-    let closed = AgentState::Failed {
-        reason: "closed by a person".to_owned(),
-    };
+    let closed = failed_as("closed by a person");
     let waits = apply(&begun, &seen(&[(1, AgentState::Merging)]), at(2));
     let over = apply(&waits, &seen(&[(1, closed)]), late);
     assert_eq!(words(&over), "narrator failed (closed by a person)");

@@ -3,11 +3,11 @@
 use super::*;
 use crate::effect::{Action, JulesAction};
 use crate::event::{Audience, Event};
+use crate::job::tests::{creating, view as job_view};
 use crate::job::{
-    ATTEMPTS_MAX, AnnouncementTopic, Attention, Job, JobPhase, NUDGES_MAX, NewJob, Observation,
-    REFUSALS_MAX, Snapshot, approve, cancel, create, created, creation_failed, linked,
-    may_still_be_merged, observe, order_failed, pull_settled, retry, said, say, session_found,
-    start,
+    ATTEMPTS_MAX, AnnouncementTopic, Attention, Job, JobPhase, NUDGES_MAX, Observation,
+    REFUSALS_MAX, Snapshot, approve, cancel, created, creation_failed, linked, may_still_be_merged,
+    observe, order_failed, pull_settled, retry, said, say, session_found, start,
 };
 use crate::session::{
     Activity, ActivityKind, Originator, Plan, PlanStep, SessionState, SessionView,
@@ -111,21 +111,6 @@ fn reading(happening: &JobHappening, log: &[Activity]) -> Option<Observation> {
     matches!(happening, JobHappening::NotFound).then_some(Observation::NotFound)
 }
 
-fn bare_view(session: &str) -> SessionView {
-    SessionView {
-        id: session.parse().unwrap(),
-        title: String::new(),
-        state: SessionState::Unspecified,
-        url: None,
-        created_at: None,
-        updated_at: None,
-        repo: Some("acme/shop".parse().unwrap()),
-        branch: None,
-        pulls: Vec::new(),
-        archived: false,
-    }
-}
-
 fn view() -> impl Strategy<Value = SessionView> {
     let session = prop_oneof![8 => Just(0usize), 1 => 0usize..3];
     let pulls = proptest::collection::vec(pull_ref(), 0..3);
@@ -134,7 +119,7 @@ fn view() -> impl Strategy<Value = SessionView> {
             state,
             updated_at,
             pulls,
-            ..bare_view(SESSIONS[session])
+            ..job_view(SESSIONS[session], "QUEUED")
         },
     )
 }
@@ -159,26 +144,6 @@ fn happening() -> impl Strategy<Value = JobHappening> {
         1 => pull_ref().prop_map(JobHappening::Linked),
         1 => (pull_ref(), proptest::sample::select(settled)).prop_map(|(pull, state)| JobHappening::PullSettled(pull, state)),
     ]
-}
-
-fn new_job() -> Job {
-    let new = NewJob {
-        id: crate::ids::JobId::from_ulid(ulid::Ulid(7)),
-        installation: "home".parse().unwrap(),
-        account: "default".parse().unwrap(),
-        repo: "acme/shop".parse().unwrap(),
-        branch: "main".parse().unwrap(),
-        title: None,
-        prompt: "Fix the cart".to_owned(),
-        agent: None,
-        resume: None,
-        priority: crate::priority::Priority::default(),
-        terms: crate::policy::Terms::default(),
-        part: None,
-        delivery: None,
-    };
-    let queued = create(new, at(0)).unwrap().aggregate;
-    start(&queued, at(0)).unwrap().aggregate
 }
 
 /// Carries out what happens; `None` where a command is refused.
@@ -274,7 +239,7 @@ proptest! {
         policy in policy(),
         timing in timing(),
     ) {
-        let (mut job, mut now) = (new_job(), at(0));
+        let (mut job, mut now) = (creating(), at(0));
         for (happening, jump, seconds) in story {
             now = jump.unwrap_or_else(|| crate::when::plus(now, SignedDuration::from_secs(seconds)));
             let sight = reading(&happening, &log);
@@ -334,7 +299,7 @@ proptest! {
             let (JobPhase::Watching(watch), Some(session)) = (&job.phase, job.session()) else { break };
             let id = format!("a{n}").parse().unwrap();
             let activity = Activity { id, at: now, originator: Originator::System, kind };
-            let (mut view, activities) = (bare_view(session.as_str()), Some(vec![activity]));
+            let (mut view, activities) = (job_view(session.as_str(), "STATE_UNSPECIFIED"), Some(vec![activity]));
             (view.state, view.updated_at) = (state, Some(watch.state_since));
             let mut step = observe(&job, &Observation::Seen(Box::new(Snapshot { view, activities })), now, &policy, &timing);
             if order == 0 {

@@ -88,13 +88,10 @@ impl Lane {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::fixture::at;
 
     fn pull(number: u64) -> PullRef {
         format!("acme/shop#{number}").parse().unwrap()
-    }
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(1_800_000_000 + second).unwrap()
     }
 
     fn filled() -> Lane {

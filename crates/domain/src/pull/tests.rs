@@ -19,6 +19,16 @@ use crate::step::Step;
 
 pub(super) const SESSION: &str = "14550388554331055113";
 
+/// My word, with nothing said about how.
+pub(super) const ME: MergeApproval<'static> = MergeApproval {
+    by: "me",
+    style: &MergeStyle {
+        method: None,
+        title: None,
+        delete_branch: None,
+    },
+};
+
 /// An effect in a few words.
 pub(super) fn label(action: &Action) -> String {
     let text = action.to_string();
@@ -96,6 +106,21 @@ impl World {
             timing: Timing::default(),
             events: Vec::new(),
         }
+    }
+
+    /// A green one of sprint 50, which weaves it.
+    pub(super) fn woven() -> Self {
+        let mut world = Self::green();
+        world.pull.sprint = "50".parse().ok();
+        let woven = |sprint| crate::merge::SprintGate::Woven { sprint };
+        world.outside.sprint_gate = world.pull.sprint.map(woven);
+        world
+    }
+
+    /// GitHub refuses the merge.
+    pub(super) fn refuses(&mut self, second: i64) -> Vec<String> {
+        let refusal = Failure::new(FailureClass::Conflict, "405 no");
+        self.take(second, &PullInput::MergeFailed(refusal))
     }
 
     pub(super) fn checks(&mut self, outcomes: &[CheckOutcome]) {

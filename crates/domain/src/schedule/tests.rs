@@ -1,19 +1,12 @@
 //! What becomes of a schedule from look to look.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 
 use super::*;
+use crate::facts::fixture::{at, sha};
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
-
-fn at(second: i64) -> Timestamp {
-    Timestamp::from_second(1_800_000_000 + second).unwrap()
-}
-
-fn sha(digit: char) -> CommitSha {
-    digit.to_string().repeat(40).parse().unwrap()
-}
 
 fn run(number: u32) -> PipelineId {
     format!("01j000000000000000000000{number:02}")

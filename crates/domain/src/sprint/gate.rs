@@ -66,32 +66,16 @@ pub fn released(before: &Sprint, after: &Sprint) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::fixture::at;
-    use crate::ids::BranchName;
-    use crate::sprint::{
-        Integration, NewSprint, Offer, Sights, SprintInput, SprintMode, SprintSight, Work, abort,
-        apply, start,
-    };
-
-    fn sha(letter: char) -> CommitSha {
-        letter.to_string().repeat(40).parse().unwrap()
-    }
+    use crate::facts::fixture::{at, sha};
+    use crate::sprint::tests::{begun_as, made, sights};
+    use crate::sprint::{Integration, Offer, SprintInput, SprintMode, Work, abort, apply};
 
     fn begun(integration: Integration) -> Sprint {
-        let new = NewSprint {
-            repo: "acme/shop".parse().unwrap(),
-            number: "50".parse().unwrap(),
-            account: "default".parse().unwrap(),
-            target: BranchName::main(),
-            personas_at: sha('0'),
-            personas: vec!["curator".parse().unwrap(), "refactor".parse().unwrap()],
-            mode: SprintMode {
-                integration,
-                ..SprintMode::default()
-            },
-            by: "person".to_owned(),
+        let mode = SprintMode {
+            integration,
+            ..SprintMode::default()
         };
-        start(new, at(0)).unwrap()
+        begun_as(mode, &["curator", "refactor"])
     }
 
     fn is_ready(sprint: &Sprint, head: char) -> SprintInput {
@@ -99,16 +83,8 @@ mod tests {
             pull: 101,
             head: sha(head),
         };
-        let sight = SprintSight {
-            work: Work::Ready(offer),
-            rested_at: None,
-            is_red: false,
-            outbox: None,
-        };
-        SprintInput::Seen(Sights {
-            members: vec![(sprint.members[0].job.clone(), sight)],
-            ..Sights::default()
-        })
+        let sight = made(Work::Ready(offer), None);
+        SprintInput::Seen(sights(vec![(sprint.members[0].job.clone(), sight)]))
     }
 
     fn curator() -> PersonaName {

@@ -8,19 +8,15 @@ mod resolving;
 use jiff::SignedDuration;
 
 use super::*;
-use crate::facts::fixture::at;
+use crate::facts::fixture::{at, sha};
 use crate::ids::PullRef;
 use crate::refusal::About;
-
-fn sha(letter: char) -> CommitSha {
-    letter.to_string().repeat(40).parse().unwrap()
-}
 
 fn names(names: &[&str]) -> Vec<PersonaName> {
     names.iter().map(|name| name.parse().unwrap()).collect()
 }
 
-fn new(personas: &[&str]) -> NewSprint {
+pub(crate) fn new(personas: &[&str]) -> NewSprint {
     NewSprint {
         repo: "acme/shop".parse().unwrap(),
         number: "50".parse().unwrap(),
@@ -34,7 +30,66 @@ fn new(personas: &[&str]) -> NewSprint {
 }
 
 fn begun(personas: &[&str]) -> Sprint {
-    start(new(personas), at(0)).unwrap()
+    begun_as(SprintMode::default(), personas)
+}
+
+pub(crate) fn begun_as(mode: SprintMode, personas: &[&str]) -> Sprint {
+    let new = NewSprint {
+        mode,
+        ..new(personas)
+    };
+    start(new, at(0)).unwrap()
+}
+
+/// A sprint that waits for its members for so many minutes.
+fn waiting(minutes: i64, personas: &[&str]) -> Sprint {
+    let mode = SprintMode {
+        member_timeout: SignedDuration::from_mins(minutes),
+        ..SprintMode::default()
+    };
+    begun_as(mode, personas)
+}
+
+/// What a member made, whose session rested at a second.
+pub(crate) fn made(work: Work, rested: Option<i64>) -> SprintSight {
+    SprintSight {
+        work,
+        rested_at: rested.map(at),
+        is_red: false,
+        outbox: None,
+    }
+}
+
+pub(crate) fn sights(members: Vec<(JobId, SprintSight)>) -> Sights {
+    Sights {
+        members,
+        ..Sights::default()
+    }
+}
+
+fn landed(landing: Landing) -> Sights {
+    Sights {
+        landing: Some(landing),
+        ..Sights::default()
+    }
+}
+
+/// A member was asked for a pull request.
+fn asked(name: &str, is_taken: bool) -> SprintInput {
+    SprintInput::Asked {
+        persona: name.parse().unwrap(),
+        is_taken,
+    }
+}
+
+fn taken_back(name: &str) -> SprintInput {
+    let persona = name.parse().unwrap();
+    SprintInput::Withdrawn { persona }
+}
+
+fn failed(reason: &str) -> Work {
+    let reason = reason.to_owned();
+    Work::Failed { reason }
 }
 
 fn ready(pull: u64, head: char) -> Work {
@@ -50,29 +105,18 @@ fn job_of(name: &str) -> JobId {
     new.number.job(&new.repo, Some(&new.personas[0]), at(0))
 }
 
-fn seen(sights: &[(&str, Work)]) -> SprintInput {
-    let members = sights.iter().map(|(name, work)| {
-        let sight = SprintSight {
-            work: work.clone(),
-            rested_at: None,
-            is_red: false,
-            outbox: None,
-        };
-        (job_of(name), sight)
-    });
-    SprintInput::Seen(Sights {
-        members: members.collect(),
-        landing: None,
-        ..Sights::default()
-    })
+fn seen(works: &[(&str, Work)]) -> SprintInput {
+    SprintInput::Seen(sights_of(works))
+}
+
+fn sights_of(works: &[(&str, Work)]) -> Sights {
+    let members = works.iter();
+    let members = members.map(|(name, work)| (job_of(name), made(work.clone(), None)));
+    sights(members.collect())
 }
 
 fn lands(landing: Landing) -> SprintInput {
-    SprintInput::Seen(Sights {
-        members: Vec::new(),
-        landing: Some(landing),
-        ..Sights::default()
-    })
+    SprintInput::Seen(landed(landing))
 }
 
 fn pull(number: u64) -> PullRef {
@@ -276,11 +320,7 @@ fn what_is_pushed_by_a_weave_after_an_abort_counts_once_it_is_merged() {
     assert_eq!(woven_meanwhile(&late, &pushed, at(11)), late);
     let told = crate::outgoing_text::sprint_end;
     assert_eq!(told(&late), "Sprint 50 was aborted by kim.");
-    let sights = Sights {
-        landing: Some(Landing::Merged),
-        ..Sights::default()
-    };
-    let merged = merged_meanwhile(&late, &sights, at(12));
+    let merged = merged_meanwhile(&late, &landed(Landing::Merged), at(12));
     assert_eq!(Figures::of_sprint(&merged).merged, 2);
     assert_eq!(
         told(&merged),
@@ -374,17 +414,8 @@ fn a_session_that_rests_again_with_the_same_head_has_not_answered() {
         ],
     );
     let rested = |seconds| {
-        let sight = SprintSight {
-            work: ready(102, 'b'),
-            rested_at: Some(at(seconds)),
-            is_red: false,
-            outbox: None,
-        };
-        SprintInput::Seen(Sights {
-            members: vec![(job_of("refactor"), sight)],
-            landing: None,
-            ..Sights::default()
-        })
+        let sight = made(ready(102, 'b'), Some(seconds));
+        SprintInput::Seen(sights(vec![(job_of("refactor"), sight)]))
     };
     let earlier = (&rested(2), 500);
     let just_now = (&rested(4), 123);
@@ -405,15 +436,7 @@ fn a_session_that_rests_again_with_the_same_head_has_not_answered() {
 
 #[test]
 fn a_sprint_waits_for_its_members_as_long_as_its_source_said_when_it_started() {
-    let mode = SprintMode {
-        member_timeout: SignedDuration::from_mins(5),
-        ..SprintMode::default()
-    };
-    let new = NewSprint {
-        mode,
-        ..new(&["curator", "refactor"])
-    };
-    let mut sprint = start(new, at(0)).unwrap();
+    let mut sprint = waiting(5, &["curator", "refactor"]);
     let works = [("curator", ready(101, 'a')), ("refactor", Work::Working)];
     play(&mut sprint, &[seen(&works)]);
     let minutes = |minutes| at(1) + SignedDuration::from_mins(minutes);
@@ -486,12 +509,9 @@ fn the_time_of_a_pause_and_of_a_queue_is_no_time_of_work() {
 
 #[test]
 fn nothing_to_change_is_done_and_nothing_made_is_not() {
-    let failed = Work::Failed {
-        reason: "no".to_owned(),
-    };
     for (work, expected) in [
         (Work::Nothing, "done 1: curator no_change"),
-        (failed, "partially_done 1: curator failed"),
+        (failed("no"), "partially_done 1: curator failed"),
     ] {
         let mut sprint = begun(&["curator"]);
         let shown = play(&mut sprint, &[seen(&[("curator", work)])]);
@@ -502,23 +522,11 @@ fn nothing_to_change_is_done_and_nothing_made_is_not() {
 
 #[test]
 fn a_session_without_a_pull_request_is_asked_for_one_once() {
-    let without = |seconds| Sights {
-        members: vec![(
-            job_of("curator"),
-            SprintSight {
-                work: Work::Nothing,
-                rested_at: Some(at(seconds)),
-                is_red: false,
-                outbox: None,
-            },
-        )],
-        landing: None,
-        ..Sights::default()
+    let without = |seconds| {
+        let sight = made(Work::Nothing, Some(seconds));
+        sights(vec![(job_of("curator"), sight)])
     };
-    let asked = |is_taken| SprintInput::Asked {
-        persona: "curator".parse().unwrap(),
-        is_taken,
-    };
+    let asked = |is_taken| asked("curator", is_taken);
     let sprint = begun(&["curator"]);
     let waits = apply(&sprint, &SprintInput::Seen(without(5)), at(125));
     assert_eq!(words(&waits), "working 1: curator working");
@@ -548,41 +556,18 @@ fn a_session_without_a_pull_request_is_asked_for_one_once() {
 
 #[test]
 fn who_has_a_minute_and_ends_without_a_pull_request_is_asked_for_one_too() {
-    let sight = |work, seconds| SprintSight {
-        work,
-        rested_at: Some(at(seconds)),
-        is_red: false,
-        outbox: None,
-    };
-    let sees = |work, seconds| {
-        SprintInput::Seen(Sights {
-            members: vec![(job_of("curator"), sight(work, seconds))],
-            ..Sights::default()
-        })
-    };
-    let mode = SprintMode {
-        member_timeout: SignedDuration::from_mins(1),
-        ..SprintMode::default()
-    };
-    let new = NewSprint {
-        mode,
-        ..new(&["curator"])
-    };
-    let mut sprint = start(new, at(0)).unwrap();
+    let curator = |work, seconds| sights(vec![(job_of("curator"), made(work, Some(seconds)))]);
+    let sees = |work, seconds| SprintInput::Seen(curator(work, seconds));
+    let mut sprint = waiting(1, &["curator"]);
     sprint = apply(&sprint, &sees(Work::Working, 3), at(3));
     // Its pull request may be listed late.
     sprint = apply(&sprint, &sees(Work::Working, 3), at(70));
     assert_eq!(words(&sprint), "working 1: curator working");
     sprint = apply(&sprint, &sees(Work::Nothing, 3), at(123));
     assert_eq!(words(&sprint), "working 1: curator working");
-    let sights = Sights {
-        members: vec![(job_of("curator"), sight(Work::Nothing, 3))],
-        ..Sights::default()
-    };
+    let sights = curator(Work::Nothing, 3);
     assert_eq!(without_pull(&sprint, &sights, at(123)).count(), 1);
-    let persona = "curator".parse().unwrap();
-    let is_taken = true;
-    let asked = apply(&sprint, &SprintInput::Asked { persona, is_taken }, at(124));
+    let asked = apply(&sprint, &asked("curator", true), at(124));
     let silent = apply(&asked, &sees(Work::Nothing, 3), at(184));
     assert_eq!(words(&silent), "done 1: curator no_change");
     // It answers that there is nothing, and a pull request may be listed late again.
@@ -683,15 +668,7 @@ fn a_weave_that_github_does_not_answer_is_tried_again_a_limited_number_of_times(
 
 #[test]
 fn a_deadline_stays_when_something_else_happens_just_before_it() {
-    let mode = SprintMode {
-        member_timeout: SignedDuration::from_mins(1),
-        ..SprintMode::default()
-    };
-    let new = NewSprint {
-        mode,
-        ..new(&["curator", "refactor"])
-    };
-    let mut sprint = start(new, at(0)).unwrap();
+    let mut sprint = waiting(1, &["curator", "refactor"]);
     let work = [("curator", Work::Working), ("refactor", Work::Working)];
     sprint = apply(&sprint, &seen(&work), at(1));
     assert_eq!(due(&sprint, at(1)), Some(at(61)));
@@ -767,11 +744,7 @@ fn what_is_not_woven_cannot_be_integrated() {
         ..SprintMode::default()
     };
     for mode in [mode(None), mode(Some(1))] {
-        let new = NewSprint {
-            mode,
-            ..new(&["curator", "refactor"])
-        };
-        let sprint = start(new, at(0)).unwrap();
+        let sprint = begun_as(mode, &["curator", "refactor"]);
         for order in [integrate, integrate_now] {
             let refused = order(&sprint, at(1)).unwrap_err();
             assert_eq!(refused.code, "individual");
@@ -788,9 +761,7 @@ fn who_takes_the_change_back_is_missed_by_nobody() {
         &[
             seen(&[("curator", ready(101, 'a')), ("refactor", ready(102, 'b'))]),
             woven(1, vec![(101, is_in('a')), (102, is_out('b', 101))]),
-            SprintInput::Withdrawn {
-                persona: "refactor".parse().unwrap(),
-            },
+            taken_back("refactor"),
             lands(Landing::Open),
             lands(Landing::Merged),
         ],
@@ -821,9 +792,7 @@ fn what_was_closed_and_left_out_joins_the_next_weave_once_it_is_open_again() {
     );
     let left_out = "verifying 2: curator applied, refactor skipped";
     assert_eq!(shown[2..], [left_out; 4]);
-    let given_up = Work::Failed {
-        reason: "its pull request was closed".to_owned(),
-    };
+    let given_up = failed("its pull request was closed");
     let over = apply(&sprint, &refactor(given_up), at(9));
     assert_eq!(words(&over), left_out);
     let shown = play(
@@ -916,15 +885,7 @@ fn what_a_member_was_shown_is_kept_until_it_is_read() {
 
 /// Two members that are ready, since their sessions rested, and mail for one of them.
 fn with_mail(rested: Option<i64>, head: char, mail: bool) -> SprintInput {
-    let sight = |name: &str, work| {
-        let sight = SprintSight {
-            work,
-            rested_at: rested.map(at),
-            is_red: false,
-            outbox: None,
-        };
-        (job_of(name), sight)
-    };
+    let sight = |name: &str, work| (job_of(name), made(work, rested));
     let messages = vec![7.try_into().unwrap()];
     let mail = mail.then(|| ("refactor".parse().unwrap(), messages));
     SprintInput::Seen(Sights {
@@ -976,41 +937,17 @@ fn what_mail_changes_is_woven_and_what_nobody_reads_holds_up_nothing() {
     let pushed = apply(&reading, &with_mail(None, 'c', false), at(2));
     let offer = pushed.members[1].offer.clone().unwrap();
     assert!(integrating(&pushed) && offer.head == sha('c'));
-    let refactor = || "refactor".parse().unwrap();
-    let refused = apply(
-        &reading,
-        &SprintInput::MailNotTaken {
-            persona: refactor(),
-        },
-        at(2),
-    );
+    let persona = "refactor".parse().unwrap();
+    let refused = apply(&reading, &SprintInput::MailNotTaken { persona }, at(2));
     assert!(integrating(&refused) && refused.members[1].shown.is_empty());
     let late = MEMBER_TIMEOUT.as_secs() + 1;
     let late = apply(&reading, &with_mail(None, 'b', false), at(late));
     assert!(integrating(&late));
-    let withdrawn = apply(
-        &reading,
-        &SprintInput::Withdrawn {
-            persona: refactor(),
-        },
-        at(2),
-    );
+    let withdrawn = apply(&reading, &taken_back("refactor"), at(2));
     assert!(integrating(&withdrawn) && withdrawn.members[1].reading.is_none());
     assert!(integrating(&integrate_now(&reading, at(2)).unwrap()));
-    let gone = SprintInput::Seen(Sights {
-        members: vec![(
-            job_of("refactor"),
-            SprintSight {
-                work: Work::Gone {
-                    reason: "lost".to_owned(),
-                },
-                rested_at: None,
-                is_red: false,
-                outbox: None,
-            },
-        )],
-        ..Sights::default()
-    });
+    let reason = "lost".to_owned();
+    let gone = seen(&[("refactor", Work::Gone { reason })]);
     let gone = apply(&reading, &gone, at(2));
     assert!(integrating(&gone), "{}", words(&gone));
 }

@@ -34,7 +34,29 @@ fn wake() -> Wake {
     let question = Occurrence::Question {
         text: Some("Which database?".to_owned()),
     };
-    Wake::new(event(question), "dev".parse().unwrap(), None, at(0))
+    to_me(event(question), None)
+}
+
+fn to_me(event: Event, repo: Option<&str>) -> Wake {
+    let repo = repo.map(str::to_owned);
+    Wake::new(event, "me".parse().unwrap(), repo, at(0))
+}
+
+fn is_sent(attempt: u32, second: i64) -> WakeState {
+    let until = at(second);
+    WakeState::Sending { attempt, until }
+}
+
+/// A plan of one step.
+fn plan(description: &str) -> Plan {
+    let step = PlanStep {
+        title: "Look".to_owned(),
+        description: description.to_owned(),
+    };
+    Plan {
+        id: "p1".parse().unwrap(),
+        steps: vec![step],
+    }
 }
 
 fn failed(retry_after: Option<SignedDuration>) -> DeliveryOutcome {
@@ -46,12 +68,7 @@ fn failed(retry_after: Option<SignedDuration>) -> DeliveryOutcome {
 
 #[test]
 fn a_test_is_tried_once_and_nobody_misses_it() {
-    let test = Wake::new(
-        event(Occurrence::News(News::Test)),
-        "dev".parse().unwrap(),
-        None,
-        at(0),
-    );
+    let test = to_me(event(Occurrence::News(News::Test)), None);
     let sent = test.begin(at(0)).unwrap();
     let over = sent.tried(&failed(None), at(1));
     assert!(over.is_settled() && !over.is_lost(), "{over:?}");
@@ -93,23 +110,11 @@ fn a_wake_is_not_begun_early_nor_by_two() {
     let wake = wake();
     assert!(wake.begin(at(-1)).is_none());
     let sending = wake.begin(at(0)).unwrap();
-    assert_eq!(
-        sending.state,
-        WakeState::Sending {
-            attempt: 1,
-            until: at(60)
-        }
-    );
+    assert_eq!(sending.state, is_sent(1, 60));
     assert!(sending.begin(at(59)).is_none());
     // The sender died: the next one sends it again under the same id.
     let again = sending.begin(at(60)).unwrap();
-    assert_eq!(
-        again.state,
-        WakeState::Sending {
-            attempt: 2,
-            until: at(120)
-        }
-    );
+    assert_eq!(again.state, is_sent(2, 120));
 }
 
 #[test]
@@ -129,13 +134,7 @@ fn an_accepted_wake_runs_on_a_lease_until_it_is_acknowledged() {
     let acknowledged = leased.acknowledged(at(300));
     assert_eq!(acknowledged.state, WakeState::Acknowledged { at: at(300) });
     assert_eq!(acknowledged.acknowledged(at(400)), acknowledged);
-    assert_eq!(
-        leased.begin(at(601)).unwrap().state,
-        WakeState::Sending {
-            attempt: 2,
-            until: at(661)
-        }
-    );
+    assert_eq!(leased.begin(at(601)).unwrap().state, is_sent(2, 661));
 }
 
 #[test]
@@ -285,14 +284,7 @@ fn a_question_as_its_receiver_gets_it() {
 
 #[test]
 fn a_plan_as_its_receiver_gets_it() {
-    let step = PlanStep {
-        title: "Look".to_owned(),
-        description: "around".to_owned(),
-    };
-    let plan = Plan {
-        id: "p1".parse().unwrap(),
-        steps: vec![step],
-    };
+    let plan = plan("around");
     written(
         Occurrence::PlanApproval { plan: Some(plan) },
         &expect![[r#"
@@ -315,14 +307,7 @@ fn a_plan_as_its_receiver_gets_it() {
 
 #[test]
 fn a_plan_at_its_checkpoint_as_its_receiver_gets_it() {
-    let step = PlanStep {
-        title: "Look".to_owned(),
-        description: "for ghp_0123456789abcdefghijABCDEFGHIJ012345".to_owned(),
-    };
-    let plan = Plan {
-        id: "p1".parse().unwrap(),
-        steps: vec![step],
-    };
+    let plan = plan("for ghp_0123456789abcdefghijABCDEFGHIJ012345");
     let asked = |plan| Occurrence::Delivery {
         ask: DeliveryAsk::Checkpoint {
             phase: Phase::Plan,
@@ -413,7 +398,7 @@ fn a_pull_request_that_waits_for_approval_says_so() {
     let told = message(&asked, None).message;
     let words = "Its pull request is green and waits for approval.";
     assert_eq!(told.as_deref(), Some(words));
-    let notice = Wake::new(asked, "me".parse().unwrap(), None, at(0)).notice();
+    let notice = to_me(asked, None).notice();
     assert!(
         notice.title.contains("waits for approval"),
         "{}",
@@ -473,12 +458,7 @@ fn a_failing_check_as_its_receiver_gets_it() {
     };
     let wake = Wake {
         resume: Some("session-of-mine".parse().unwrap()),
-        ..Wake::new(
-            event,
-            "helper".parse().unwrap(),
-            Some("acme/shop".to_owned()),
-            at(0),
-        )
+        ..to_me(event, Some("acme/shop"))
     };
     let text = beyond_the_head(&wake.message(None));
     expect![[r#"
@@ -541,12 +521,7 @@ fn the_page_for_agents_shows_a_message_as_it_is() {
 #[test]
 fn a_notice_says_where_what_and_how_to_go_on_in_each_form() {
     let text = Some("<!channel> & @everyone: which database?".to_owned());
-    let mut wake = Wake::new(
-        event(Occurrence::Question { text }),
-        "me".parse().unwrap(),
-        Some("acme/shop".to_owned()),
-        at(0),
-    );
+    let mut wake = to_me(event(Occurrence::Question { text }), Some("acme/shop"));
     wake.event.aid.pull = Some("acme/shop#7".parse().unwrap());
     let notice = wake.notice();
     assert_eq!(notice.title, "acme/shop: Jules asks a question");
@@ -610,10 +585,7 @@ fn the_title_of_every_kind_of_event_is_one_short_line_without_the_words_of_other
     ];
     for what in kinds {
         let shown = format!("{what:?}");
-        let repo = Some("acme/shop".to_owned());
-        let title = Wake::new(event(what), "me".parse().unwrap(), repo, at(0))
-            .notice()
-            .title;
+        let title = to_me(event(what), Some("acme/shop")).notice().title;
         assert!(title.starts_with("acme/shop: "), "{title}");
         assert!(
             title.chars().count() <= 120 && title.lines().count() == 1,

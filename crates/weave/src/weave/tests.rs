@@ -15,6 +15,11 @@ use crate::patch::Fault;
 use crate::place::Misplaced;
 use crate::verdict::Way;
 
+/// Twenty lines, one of which is changed.
+fn fifteen() -> String {
+    numbered(20).replace("\n15\n", "\nfifteen\n")
+}
+
 /// A way in with a count of files.
 fn inside(way: Way, files: usize) -> Verdict {
     Verdict::In { way, files }
@@ -41,13 +46,7 @@ fn taken_is_exact_and_needs_no_content() {
     let two = shop.trees(2, &[("b", None), ("moved", Some("b\n"))]);
     let members = [one, two];
     assert_eq!(needs(Start::at(&shop.base), &members), BTreeSet::new());
-    let woven = weave(
-        Start::at(&shop.base),
-        &members,
-        Order::Planned,
-        &Contents::new(),
-    )
-    .unwrap();
+    let woven = shop.weave(&members);
     assert_eq!(verdict(&woven, 1), &inside(Way::Taken, 5));
     assert_eq!(verdict(&woven, 2), &inside(Way::Taken, 2));
     assert_eq!(woven.made, Contents::new());
@@ -80,13 +79,7 @@ fn the_first_of_those_who_share_is_taken_and_the_next_applied() {
         1,
         &[("a", Some(&numbered(20).replace("\n3\n", "\nthree\nIII\n")))],
     );
-    let two = shop.patched(
-        2,
-        &[
-            ("a", Some(&numbered(20).replace("\n15\n", "\nfifteen\n"))),
-            ("own", Some("o\n")),
-        ],
-    );
+    let two = shop.patched(2, &[("a", Some(&fifteen())), ("own", Some("o\n"))]);
     let woven = shop.weave(&[one, two]);
     assert_eq!(verdict(&woven, 1), &inside(Way::Taken, 1));
     assert_eq!(verdict(&woven, 2), &inside(Way::Applied, 2));
@@ -100,26 +93,17 @@ fn the_first_of_those_who_share_is_taken_and_the_next_applied() {
 #[test]
 fn a_patch_applies_where_the_target_moved() {
     let mut shop = Shop::new(&[("a", &numbered(20))]);
-    let member = shop.patched(
-        1,
-        &[("a", Some(&numbered(20).replace("\n15\n", "\nfifteen\n")))],
-    );
+    let member = shop.patched(1, &[("a", Some(&fifteen()))]);
     shop.target("a", Some(&("new\n".to_owned() + &numbered(20))));
     let woven = shop.weave(&[member]);
     assert_eq!(verdict(&woven, 1), &inside(Way::Applied, 1));
-    assert_eq!(
-        shop.text(&woven, "a"),
-        "new\n".to_owned() + &numbered(20).replace("\n15\n", "\nfifteen\n")
-    );
+    assert_eq!(shop.text(&woven, "a"), "new\n".to_owned() + &fifteen());
 }
 
 #[test]
 fn a_text_is_merged_where_the_target_moved() {
     let mut shop = Shop::new(&[("a", &numbered(20))]);
-    let member = shop.trees(
-        1,
-        &[("a", Some(&numbered(20).replace("\n15\n", "\nfifteen\n")))],
-    );
+    let member = shop.trees(1, &[("a", Some(&fifteen()))]);
     shop.target("a", Some(&("new\n".to_owned() + &numbered(20))));
     let woven = shop.weave(&[member]);
     assert_eq!(verdict(&woven, 1), &inside(Way::ThreeWay, 1));
@@ -275,13 +259,7 @@ fn an_order_that_is_given_is_kept() {
         shop.trees(2, &[("a", Some("two\n"))]),
         shop.trees(1, &[("a", Some("one\n"))]),
     ];
-    let woven = weave(
-        Start::at(&shop.base),
-        &members,
-        Order::Given,
-        &shop.contents,
-    )
-    .unwrap();
+    let woven = shop.in_order(&members);
     assert_eq!(
         woven
             .outcomes

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ids::EventId;
-use crate::job::tests::{creating, queued, watched_job};
+use crate::job::tests::{creating, queued, watched_job, watching};
 use crate::job::{self, Job};
 use crate::policy::Timing;
 use crate::pull::{Pull, PullPhase, PullVerdict, SeenHead, track};
@@ -71,9 +71,7 @@ fn steps() -> crate::session::Plan {
 /// A job whose session asks something, and has shown a plan if there is one.
 fn asking(attention: job::Attention, plan: Option<crate::session::Plan>) -> Job {
     let mut job = watched_job();
-    let job::JobPhase::Watching(watch) = &mut job.phase else {
-        panic!("watched");
-    };
+    let watch = watching(&mut job);
     watch.attention = attention;
     watch.log.plan = plan.map(|plan| job::PendingPlan {
         at: at(5),
@@ -247,23 +245,19 @@ fn what_a_session_does_is_seen_in_its_job() {
     assert_eq!(work(&queued()), SessionWork::Waiting);
     let mut job = watched_job();
     assert_eq!(work(&job), SessionWork::Working);
-    let job::JobPhase::Watching(watch) = &mut job.phase else {
-        panic!("watched");
-    };
+    let watch = watching(&mut job);
     watch.log.plan = Some(job::PendingPlan {
         at: at(5),
         plan: steps(),
         cut: false,
         worked_on: false,
     });
-    assert_eq!(work(&job), SessionWork::Planned("p1".parse().unwrap()));
+    assert_eq!(work(&job), planned("p1"));
     let sight = JobSight::of_job(&job, &Timing::default(), at(10));
     assert_eq!(sight.plan.unwrap().content, "1. Look\nAt the cart");
     assert_eq!(sight.plan_summary.as_deref(), Some("1 step: Look"));
     assert_eq!(sight.said, None);
-    let job::JobPhase::Watching(watch) = &mut job.phase else {
-        panic!("watched");
-    };
+    let watch = watching(&mut job);
     watch.announced.approved_plan = Some("p1".parse().unwrap());
     let said = job::AgentMessage {
         id: "a1".parse().unwrap(),

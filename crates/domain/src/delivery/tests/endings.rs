@@ -1,9 +1,7 @@
 //! Failures, retries, and what people do by hand.
 
 use super::*;
-use crate::event::Audience;
 use crate::ids::AgentName;
-use crate::job::{WaitParty, WaitReason, WaitsFor};
 use crate::pull::MergeStyle;
 use crate::when::plus;
 
@@ -16,13 +14,6 @@ fn closed_pull() -> PullGlimpse {
     }
 }
 
-fn issue_read(second: i64, state: IssueState) -> DeliveryInput {
-    DeliveryInput::Issue(IssueSight {
-        read_at: at(second),
-        state,
-    })
-}
-
 pub(super) fn fault(world: &World) -> Fault {
     world.delivery.error.as_ref().unwrap().code
 }
@@ -30,29 +21,19 @@ pub(super) fn fault(world: &World) -> Fault {
 #[test]
 fn a_session_without_a_result_fails_after_a_while() {
     let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
-    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
+    world.sees(planned("p1"), None);
     let resting = world.resting();
     assert_eq!(world.sees(resting, None), "implement/running");
     let due = due(&world.delivery, at(world.second)).unwrap();
     assert!(due < at(world.second + 301));
-    let why = reasons(&world.delivery, None).remove(0);
+    let why = world.why();
     let said = format!("ended without a pull request: the phase fails at {due} unless one");
     assert!(why.sentence.contains(&said), "{}", why.sentence);
-    let told = waits(&world.delivery, None, None);
-    assert_eq!(
-        (told.who, told.what),
-        (WaitParty::Jules, WaitReason::Result)
-    );
+    assert_eq!(world.waits(None), (WaitParty::Jules, WaitReason::Result));
     assert_eq!(result_due(&world.delivery), Some(due));
     world.second = due.duration_since(at(0)).as_secs() - 2;
-    assert_eq!(
-        world.take(&DeliveryInput::Deadline).unwrap(),
-        "implement/running"
-    );
-    assert_eq!(
-        world.take(&DeliveryInput::Deadline).unwrap(),
-        "implement/failed"
-    );
+    assert_eq!(world.time_passes(), "implement/running");
+    assert_eq!(world.time_passes(), "implement/failed");
     assert_eq!(fault(&world), Fault::NoPullRequest);
     // The session is there still: it is asked to go on, and costs no other task.
     assert_eq!(
@@ -65,11 +46,8 @@ fn a_session_without_a_result_fails_after_a_while() {
     world.second += 900;
     let before = SessionWork::Resting(Some(at(100)));
     assert_eq!(world.sees(before, None), "implement/running");
-    let why = reasons(&world.delivery, None).remove(0);
-    let said = "has yet to take up what it is told";
-    assert!(why.sentence.contains(said), "{}", why.sentence);
-    let resting = world.resting();
-    world.sees(resting, Some(pull_ref()));
+    world.says("has yet to take up what it is told");
+    world.rests();
     // What is not read yet may be a result.
     assert_eq!(result_due(&world.delivery), None);
     assert_eq!(world.reads(pull('a', Checks::Passed)), "review/running");
@@ -78,27 +56,19 @@ fn a_session_without_a_result_fails_after_a_while() {
 #[test]
 fn a_round_without_anything_new_fails() {
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
-    world
-        .orders(Actor::agent("zai"), verdict(Verdict::NotPass, 'a'))
-        .unwrap();
+    world.zai(verdict(Verdict::NotPass, 'a'));
     world.sees(SessionWork::Working, Some(pull_ref()));
-    let resting = world.resting();
-    world.sees(resting, Some(pull_ref()));
+    world.rests();
     world.second += 300;
-    assert_eq!(
-        world.take(&DeliveryInput::Deadline).unwrap(),
-        "implement/failed"
-    );
+    assert_eq!(world.time_passes(), "implement/failed");
     assert_eq!(fault(&world), Fault::NoNewCommit);
 }
 
 /// The job of its present attempt is seen to have ended, with a session or before there was one.
 fn ends(world: &mut World, end: JobEnd, has_session: bool) -> String {
-    let mut input = job(&world.delivery, SessionWork::Ended(end), None);
-    if let DeliveryInput::Job(sight, _) = &mut input {
-        sight.session = has_session.then(session);
-    }
-    world.take(&input).unwrap()
+    let mut sight = job_sight(&world.delivery, SessionWork::Ended(end), None);
+    sight.session = has_session.then(session);
+    world.shows(sight)
 }
 
 #[test]
@@ -116,8 +86,7 @@ fn an_ended_session_is_followed_by_another() {
         (eve(), true, true),
     ] {
         assert_eq!(ends(&mut world, end, has_session), "plan/failed");
-        let zai = Actor::agent("zai");
-        let allowed = world.orders(zai, Act::Retry { reason: None });
+        let allowed = world.orders(zai(), RETRY);
         if is_last {
             assert_eq!(allowed, Err("attempts_used_up"));
         } else {
@@ -126,7 +95,7 @@ fn an_ended_session_is_followed_by_another() {
         }
     }
     // A person may ask for more.
-    assert_eq!(world.kim(Act::Retry { reason: None }), "plan/running");
+    assert_eq!(world.kim(RETRY), "plan/running");
     assert_eq!(world.delivery.task.job, job);
     assert_eq!(
         (world.delivery.attempt, world.delivery.task.attempt),
@@ -143,8 +112,7 @@ fn what_gets_no_session_again_and_again_is_for_a_person() {
     for attempt in 1..=5 {
         let refused = JobEnd::Refused("no quota".to_owned());
         assert_eq!(ends(&mut world, refused, false), "plan/failed");
-        let retry = Act::Retry { reason: None };
-        let input = command(&format!("z{attempt}"), Actor::agent("zai"), retry);
+        let input = command(&format!("z{attempt}"), zai(), RETRY);
         let allowed = world.take(&input).map_err(|refused| refused.sentence);
         match allowed {
             Ok(place) => assert_eq!((place.as_str(), attempt < 5), ("plan/running", true)),
@@ -154,7 +122,7 @@ fn what_gets_no_session_again_and_again_is_for_a_person() {
             }
         }
     }
-    assert_eq!(world.kim(Act::Retry { reason: None }), "plan/running");
+    assert_eq!(world.kim(RETRY), "plan/running");
 }
 
 #[test]
@@ -165,30 +133,18 @@ fn a_failure_waits_for_the_agent_that_was_woken_while_it_may_try_again() {
         assert_eq!(told.what, WaitReason::Failure);
         told.who
     };
-    let audiences = |world: &World| {
-        let all = wants(&world.delivery, &Sight::default()).into_iter();
-        let told = all.filter_map(|want| {
-            let Want::TellFailed { audience, .. } = want else {
-                return None;
-            };
-            Some(audience)
-        });
-        told.collect::<Vec<_>>()
-    };
+    let audiences = |world: &World| audiences(&world.delivery, &Sight::default());
     let mut world = World::new(Rules {
         attempts: 1,
         ..rules(&[], "verify", ReviewBy::Agent)
     });
-    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
+    world.sees(planned("p1"), None);
     let resting = world.resting();
     world.sees(resting, None);
     let mut called_off = world.clone();
     let mut lost = world.clone();
     world.second += 300;
-    assert_eq!(
-        world.take(&DeliveryInput::Deadline).unwrap(),
-        "implement/failed"
-    );
+    assert_eq!(world.time_passes(), "implement/failed");
     assert_eq!(who(&world, Some(&agent)), WaitParty::Agent);
     assert_eq!(who(&world, None), WaitParty::Person);
     assert_eq!(audiences(&world), [Audience::Agent]);
@@ -222,14 +178,14 @@ fn what_was_called_off_is_begun_anew() {
     let unseen = world.delivery.task.job.clone();
     world.kim(Act::Cancel);
     assert_eq!(world.delivery.runs[0].status, RunResult::Failed);
-    world.kim(Act::Retry { reason: None });
+    world.kim(RETRY);
     assert_ne!(world.delivery.task.job, unseen);
     let mut reviewed = World::in_review(rules(&[], "verify", ReviewBy::Agent));
     reviewed.kim(Act::Cancel);
     assert_eq!(place(&reviewed.delivery), "review/failed");
     // Its session and its pull request are kept, and nothing is merged meanwhile.
     assert!(gate(&reviewed.delivery, &sha('a')).is_some());
-    assert_eq!(reviewed.kim(Act::Retry { reason: None }), "review/running");
+    assert_eq!(reviewed.kim(RETRY), "review/running");
     assert_eq!(reviewed.delivery.task.attempt, 1);
 }
 
@@ -245,7 +201,7 @@ fn a_pull_request_merged_by_hand_goes_on_to_the_endpoint_from_everywhere() {
             ReviewBy::Agent,
         ));
         world.kim(Act::Start);
-        world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
+        world.sees(planned("p1"), None);
         world.kim(Act::APPROVE);
         world.sees(SessionWork::Working, Some(pull_ref()));
         assert_eq!(world.reads(merged(Some("eve"))), "close/succeeded");
@@ -287,7 +243,7 @@ fn a_pull_request_closed_by_hand_fails_its_phase_and_is_made_anew() {
         world.history().last().unwrap(),
         "review/failed by person eve"
     );
-    assert_eq!(world.kim(Act::Retry { reason: None }), "implement/running");
+    assert_eq!(world.kim(RETRY), "implement/running");
     // What is read of the closed one says nothing about the next attempt.
     assert_eq!(world.reads(closed_pull()), "implement/running");
     let newer: PullRef = "acme/shop#32".parse().unwrap();
@@ -309,7 +265,6 @@ fn a_pull_request_that_may_be_reopened_is_neither_judged_nor_merged() {
     };
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
     assert_eq!(world.reads(just_closed.clone()), "review/running");
-    let zai = || Actor::agent("zai");
     let pass = || verdict(Verdict::Pass, 'a');
     assert_eq!(world.orders(zai(), pass()), Err("pull_closed"));
     world.reads(pull('a', Checks::Passed));
@@ -322,9 +277,8 @@ fn a_pull_request_that_may_be_reopened_is_neither_judged_nor_merged() {
     assert_eq!(world.orders(kim(), merge), Err("pull_closed"));
 
     let mut made = World::new(rules(&[Phase::Implement], "verify", ReviewBy::Agent));
-    made.sees(SessionWork::Planned("p1".parse().unwrap()), None);
-    let resting = made.resting();
-    made.sees(resting, Some(pull_ref()));
+    made.sees(planned("p1"), None);
+    made.rests();
     let shown = made.reads(pull('a', Checks::Passed));
     assert_eq!(shown, "implement/succeeded");
     made.reads(just_closed);
@@ -462,8 +416,7 @@ fn what_has_no_issue_can_be_given_up() {
     // An agent gives up no more than it may start.
     let mut waiting = World::new(own.clone());
     waiting.delivery.issue = None;
-    let zai = Actor::agent("zai");
-    assert_eq!(waiting.orders(zai, Act::Cancel), Err("people_only"));
+    assert_eq!(waiting.orders(zai(), Act::Cancel), Err("people_only"));
     // What is under way fails first, and may be tried again.
     let mut world = World::new(own);
     world.delivery.issue = None;
@@ -483,7 +436,7 @@ fn a_pull_request_that_was_closed_a_moment_ago_is_the_decisive_reason() {
     let told = waits(&world.delivery, None, None);
     let wanted = (WaitReason::Reopening, Some(at(1)));
     assert_eq!((told.what, told.since), wanted, "since it was closed");
-    let why = reasons(&world.delivery, None).remove(0);
+    let why = world.why();
     assert_eq!(why.code, "pull_request_closed");
     assert!(
         why.sentence.contains("within 10 minutes"),
@@ -491,25 +444,24 @@ fn a_pull_request_that_was_closed_a_moment_ago_is_the_decisive_reason() {
         why.sentence
     );
     world.reads(pull('a', Checks::Passed));
-    assert_eq!(reasons(&world.delivery, None)[0].code, "reviewing");
+    assert_eq!(world.why().code, "reviewing");
     world.reads(closed_pull());
-    assert_eq!(reasons(&world.delivery, None)[0].code, "pull_closed");
+    assert_eq!(world.why().code, "pull_closed");
 }
 
 #[test]
 fn nothing_speaks_of_a_session_that_is_not_there() {
     let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
-    let said = |world: &World| reasons(&world.delivery, None).remove(0).sentence;
     // Its job may be ahead of what was seen of it.
     let work = WaitsFor::new(WaitParty::Jules, WaitReason::Work, at(1));
     let waits_for = |world: &World| waits(&world.delivery, Some(work.clone()), None).what;
     let yet = "Its session has yet to be created.";
-    assert_eq!(said(&world), yet);
+    assert_eq!(world.why().sentence, yet);
     world.sees(SessionWork::Waiting, None);
-    assert_eq!(said(&world), yet);
+    assert_eq!(world.why().sentence, yet);
     assert_eq!(waits_for(&world), WaitReason::Session);
     world.sees(SessionWork::Working, None);
-    assert_eq!(said(&world), "Its session makes a plan.");
+    assert_eq!(world.why().sentence, "Its session makes a plan.");
     assert_eq!(waits_for(&world), WaitReason::Work);
 }
 
@@ -522,7 +474,7 @@ fn the_events_of_a_delivery_are_open_while_it_asks() {
     assert_eq!(start.len(), 1);
     world.kim(Act::Start);
     assert_eq!(open_events(&world.delivery), []);
-    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
+    world.sees(planned("p1"), None);
     let checkpoint = open_events(&world.delivery);
     assert_eq!(checkpoint.len(), 1);
     assert_ne!(checkpoint, start);
@@ -537,21 +489,12 @@ fn the_events_of_a_delivery_are_open_while_it_asks() {
 /// A deploy that cannot succeed must not hold a merged delivery for ever.
 #[test]
 fn what_is_merged_and_cannot_be_deployed_can_be_ended() {
-    let mut world = World::in_review(Rules {
-        deploy: "workflow:none.yml@main".parse().unwrap(),
-        ..rules(&[], "deploy", ReviewBy::Nobody)
-    });
-    assert_eq!(world.reads(merged(Some("eve"))), "deploy/pending");
+    let mut world = World::deploying("workflow:none.yml@main");
     let bad = ProviderReport::Bad("404".to_owned());
-    let report = DeliveryInput::Provider(Phase::Deploy, bad);
-    assert_eq!(world.take(&report).unwrap(), "deploy/failed");
+    assert_eq!(world.deploys(bad), "deploy/failed");
     let closed = issue_read(100, IssueState::Closed(None));
     assert_eq!(world.take(&closed).unwrap(), "deploy/failed");
-    assert!(
-        reasons(&world.delivery, None)[0]
-            .sentence
-            .contains("cancel")
-    );
+    world.says("cancel");
     assert_eq!(world.kim(Act::Cancel), "close/succeeded");
     assert_eq!(world.delivery.closed, Some(Closed::MergedOnly));
     // Its issue is done, and for what it is a part of so is the part.
@@ -566,30 +509,24 @@ fn what_is_merged_and_cannot_be_deployed_can_be_ended() {
 
 #[test]
 fn a_retried_deploy_awaits_another_deployment() {
-    let mut world = World::in_review(Rules {
-        deploy: "deployment:production".parse().unwrap(),
-        ..rules(&[], "deploy", ReviewBy::Nobody)
-    });
-    assert_eq!(world.reads(merged(Some("eve"))), "deploy/pending");
-    let awaits = |world: &World| reasons(&world.delivery, None).remove(0).sentence;
+    let mut world = World::deploying("deployment:production");
     let first = "A deployment to `production` is awaited. The phase fails at ";
-    let why = awaits(&world);
+    let why = world.why().sentence;
     assert!(why.starts_with(first), "{why}");
     assert_eq!(deploy_failed_at(&world.delivery), None);
     assert_eq!(deploying_again_since(&world.delivery), None);
     // A person who cancels says nothing of a deployment.
     assert_eq!(world.kim(Act::Cancel), "deploy/failed");
-    assert_eq!(world.kim(Act::Retry { reason: None }), "deploy/pending");
+    assert_eq!(world.kim(RETRY), "deploy/pending");
     assert_eq!(deploy_failed_at(&world.delivery), None);
     let bad = ProviderReport::Bad("deployment 1 ended as `failure`".to_owned());
-    let report = DeliveryInput::Provider(Phase::Deploy, bad);
-    assert_eq!(world.take(&report).unwrap(), "deploy/failed");
+    assert_eq!(world.deploys(bad), "deploy/failed");
     let failed = world.delivery.phase_runs.last().unwrap().started_at;
-    assert_eq!(world.kim(Act::Retry { reason: None }), "deploy/pending");
+    assert_eq!(world.kim(RETRY), "deploy/pending");
     assert_eq!(deploy_failed_at(&world.delivery), Some(failed));
     let again = world.delivery.phase_runs.last().unwrap().started_at;
     assert_eq!(deploying_again_since(&world.delivery), Some(again));
-    let why = awaits(&world);
+    let why = world.why().sentence;
     assert!(
         why.starts_with("Another deployment to `production`"),
         "{why}"
@@ -599,24 +536,19 @@ fn a_retried_deploy_awaits_another_deployment() {
 #[test]
 fn a_deployment_whose_end_is_never_reported_fails_in_time() {
     for report in [ProviderReport::Nothing, ProviderReport::Running] {
-        let mut world = World::in_review(Rules {
-            deploy: "deployment:production".parse().unwrap(),
-            ..rules(&[], "deploy", ReviewBy::Nobody)
-        });
-        assert_eq!(world.reads(merged(Some("eve"))), "deploy/pending");
+        let mut world = World::deploying("deployment:production");
         let by = plus(deploying_since(&world.delivery), DEPLOYED_WITHIN);
-        let why = |world: &World| reasons(&world.delivery, None).remove(0);
-        assert!(why(&world).sentence.contains(&by.to_string()));
+        world.says(&by.to_string());
         let report = DeliveryInput::Provider(Phase::Deploy, report);
         world.second = by.as_second() - at(0).as_second() - 2;
         let open = world.take(&report).unwrap();
         assert_ne!(open, "deploy/failed", "there is a second left");
         // What was not read yet may be its end.
-        assert_eq!(world.take(&DeliveryInput::Deadline).unwrap(), open);
+        assert_eq!(world.time_passes(), open);
         assert_eq!(world.take(&report).unwrap(), "deploy/failed");
         let run = world.delivery.runs.last().unwrap();
         assert_eq!(run.status, RunResult::Failed);
-        let told = why(&world);
+        let told = world.why();
         assert_eq!(told.code, "deploy_failed");
         let late = "no end of its deployment was reported within 24 hours";
         assert!(told.sentence.contains(late), "{}", told.sentence);
@@ -624,7 +556,7 @@ fn a_deployment_whose_end_is_never_reported_fails_in_time() {
         let wanted = wants(&world.delivery, &Sight::default());
         assert!(wanted.iter().any(is_told), "{wanted:?}");
         // A retry has its own time.
-        assert_eq!(world.kim(Act::Retry { reason: None }), "deploy/pending");
+        assert_eq!(world.kim(RETRY), "deploy/pending");
         assert_ne!(world.take(&report).unwrap(), "deploy/failed");
     }
 }
@@ -646,7 +578,7 @@ fn an_observation_that_cannot_be_read_fails_in_time() {
     let running = says(ProviderReport::Running);
     assert_eq!(world.take(&running).unwrap(), "observe/running");
     assert_eq!(world.take(&nothing).unwrap(), "observe/failed");
-    let why = reasons(&world.delivery, None).remove(0);
+    let why = world.why();
     assert_eq!(why.code, "observe_failed");
     assert!(why.sentence.contains("24 hours"), "{}", why.sentence);
 }
@@ -654,16 +586,9 @@ fn an_observation_that_cannot_be_read_fails_in_time() {
 /// Whatever holds the start of a workflow back takes none of the time that its run has.
 #[test]
 fn a_workflow_that_was_not_started_is_not_late() {
-    let awaits = || {
-        let mut world = World::in_review(Rules {
-            deploy: "workflow:deploy.yml@main".parse().unwrap(),
-            ..rules(&[], "deploy", ReviewBy::Nobody)
-        });
-        assert_eq!(world.reads(merged(Some("eve"))), "deploy/pending");
-        world
-    };
+    let awaits = || World::deploying("workflow:deploy.yml@main");
     let fails_at = |world: &World| {
-        let why = reasons(&world.delivery, None).remove(0).sentence;
+        let why = world.why().sentence;
         let (_, at) = why.split_once("fails at ")?;
         at.split(' ').next()?.parse::<Timestamp>().ok()
     };
@@ -683,7 +608,7 @@ fn a_workflow_that_was_not_started_is_not_late() {
     assert_eq!(world.take(&nothing).unwrap(), "deploy/pending");
     assert_eq!(world.take(&nothing).unwrap(), "deploy/failed");
     // A retry waits for a start of its own.
-    assert_eq!(world.kim(Act::Retry { reason: None }), "deploy/pending");
+    assert_eq!(world.kim(RETRY), "deploy/pending");
     world.second += held;
     assert_eq!(world.take(&nothing).unwrap(), "deploy/pending");
     assert_eq!(fails_at(&world), None);
@@ -702,36 +627,31 @@ fn a_workflow_that_was_not_started_is_not_late() {
 /// A repository that took the name may keep it for ever. A pause ends the time, and a retry begins another one.
 #[test]
 fn a_workflow_that_another_repository_holds_back_fails_in_time() {
-    let mut world = World::in_review(Rules {
-        deploy: "workflow:deploy.yml@main".parse().unwrap(),
-        ..rules(&[], "deploy", ReviewBy::Nobody)
-    });
-    assert_eq!(world.reads(merged(Some("eve"))), "deploy/pending");
+    let mut world = World::deploying("workflow:deploy.yml@main");
     let nothing = DeliveryInput::Provider(Phase::Deploy, ProviderReport::Nothing);
     let (held, free) = (
         DeliveryInput::StartHeld(true),
         DeliveryInput::StartHeld(false),
     );
     let long = DEPLOYED_WITHIN.as_secs();
-    let why = |world: &World| reasons(&world.delivery, None).remove(0).sentence;
     for _ in 0..2 {
         world.take(&held).unwrap();
         world.second += long;
         // It is paused, or the name leads to the right one again.
         world.take(&free).unwrap();
         assert_eq!(world.take(&nothing).unwrap(), "deploy/pending");
-        assert!(!why(&world).contains("fails at"), "{}", why(&world));
+        assert!(!world.why().sentence.contains("fails at"));
         world.take(&held).unwrap();
         let by = plus(at(world.second), DEPLOYED_WITHIN).to_string();
         world.second += long - 3;
         world.take(&held).unwrap();
-        assert!(why(&world).contains(&by), "{}", why(&world));
+        world.says(&by);
         assert_eq!(world.take(&nothing).unwrap(), "deploy/pending");
         assert_eq!(world.take(&nothing).unwrap(), "deploy/failed");
         let late = "could not be started within 24 hours";
-        assert!(why(&world).contains(late), "{}", why(&world));
-        assert_eq!(world.kim(Act::Retry { reason: None }), "deploy/pending");
-        assert!(!why(&world).contains("fails at"), "{}", why(&world));
+        world.says(late);
+        assert_eq!(world.kim(RETRY), "deploy/pending");
+        assert!(!world.why().sentence.contains("fails at"));
     }
     // What is started has its own time.
     world.take(&held).unwrap();
@@ -742,8 +662,7 @@ fn a_workflow_that_another_repository_holds_back_fails_in_time() {
     assert_eq!(world.take(&nothing).unwrap(), "deploy/pending");
     world.second += long;
     assert_eq!(world.take(&nothing).unwrap(), "deploy/failed");
-    let late = "no end of its deployment was reported";
-    assert!(why(&world).contains(late), "{}", why(&world));
+    world.says("no end of its deployment was reported");
 }
 
 #[test]
@@ -752,10 +671,7 @@ fn a_job_that_ended_is_waited_for_by_nobody_and_its_delivery_is() {
     let ended = WaitsFor::new(WaitParty::Nobody, WaitReason::Ended, at(1));
     let plan = WaitsFor::new(WaitParty::Person, WaitReason::Plan, at(1));
     let work = WaitsFor::new(WaitParty::Jules, WaitReason::Work, at(1));
-    let told = |world: &World, of_job: &WaitsFor| {
-        let told = waits(&world.delivery, Some(of_job.clone()), None);
-        (told.who, told.what)
-    };
+    let told = |world: &World, of_job: &WaitsFor| world.waits(Some(of_job.clone()));
     world.delivery.phase = Phase::Implement;
     world.delivery.run_status = RunStatus::Running;
     let delivery = WaitsFor::new(WaitParty::Gaffer, WaitReason::Delivery, at(1));
@@ -765,10 +681,7 @@ fn a_job_that_ended_is_waited_for_by_nobody_and_its_delivery_is() {
     assert_eq!(told(&world, &delivery), own);
     assert_eq!(told(&world, &work), (work.who, work.what));
     // An approval was a moment ago, and the session is there.
-    world.sees(
-        SessionWork::Planned("p1".parse().unwrap()),
-        Some(pull_ref()),
-    );
+    world.sees(planned("p1"), Some(pull_ref()));
     assert_eq!(told(&world, &plan), (WaitParty::Jules, WaitReason::Work));
 }
 
@@ -776,13 +689,8 @@ fn a_job_that_ended_is_waited_for_by_nobody_and_its_delivery_is() {
 fn a_split_ends_the_run_that_planned() {
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
     world.kim(Act::Start);
-    let part = Part {
-        summary: "Half of it".to_owned(),
-        acceptance_criteria: Vec::new(),
-    };
-    world.kim(Act::Split {
-        children: vec![part],
-    });
+    let children = vec![part("Half of it")];
+    world.kim(Act::Split { children });
     let runs = &world.delivery.runs;
     assert_eq!((runs.len(), runs[0].status), (1, RunResult::Success));
     assert!(runs[0].ended_at.is_some());
@@ -803,10 +711,7 @@ fn history_is_bounded_and_still_ends() {
         assert!(n < 2 * SPANS_MAX);
     }
     assert_eq!(fault(&world), Fault::HistoryFull);
-    assert_eq!(
-        world.orders(kim(), Act::Retry { reason: None }),
-        Err("history_full")
-    );
+    assert_eq!(world.orders(kim(), RETRY), Err("history_full"));
     assert_eq!(legal(&world.delivery, &kim(), &world.rules), []);
     let read_at = world.second + 10;
     let closed = issue_read(read_at, IssueState::Closed(None));
@@ -879,7 +784,6 @@ fn a_command_with_more_text_than_the_record_takes_is_refused() {
         content: "p".repeat(PLAN_BYTES_MAX - 2),
         target_files: vec!["\u{1F980}".repeat(200); files],
     };
-    let zai = || Actor::agent("zai");
     assert_eq!(world.orders(zai(), plan(50)), Err("delivery_too_long"));
     assert_eq!(world.delivery, before);
     assert_eq!(

@@ -37,11 +37,10 @@ fn each_is_the_usual_command_by_where_the_delivery_is_and_runs_at_once() {
     world.kim(Act::Cancel);
     assert_eq!(all(&world), ["retry", "not_here", "not_here", "not_here"]);
     assert_eq!(begin(&mut world, Execution::Plan), "plan/running");
-    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
+    world.sees(planned("p1"), None);
     assert_eq!(all(&world), ["not_here", "approve", "not_here", "not_here"]);
     assert_eq!(begin(&mut world, Execution::Implement), "implement/running");
-    let resting = world.resting();
-    world.sees(resting, Some(pull_ref()));
+    world.rests();
     world.reads(pull('a', Checks::Passed));
     assert_eq!(all(&world), ["not_here", "not_here", "approve", "not_here"]);
     assert_eq!(begin(&mut world, Execution::Review), "review/running");
@@ -65,9 +64,6 @@ fn a_fix_says_what_the_review_said_unless_something_else_is_said() {
         let reason = reason.map(str::to_owned);
         let (delivery, rules) = (&world.delivery, &world.rules);
         execution(delivery, Execution::Fix, reason, &kim(), rules).unwrap()
-    };
-    let reject = |reason: &str| Act::Reject {
-        reason: reason.to_owned(),
     };
     assert_eq!(fix(None), reject("Test the cart."));
     assert_eq!(fix(Some("Keep the route.")), reject("Keep the route."));

@@ -2,13 +2,9 @@
 //! replaced, and reviews that are asked for once more.
 
 use super::*;
-use crate::ids::PlanId;
 
 fn issue_closed(second: i64) -> DeliveryInput {
-    DeliveryInput::Issue(IssueSight {
-        read_at: at(second),
-        state: IssueState::Closed(Some("ann".to_owned())),
-    })
+    issue_read(second, IssueState::Closed(Some("ann".to_owned())))
 }
 
 fn read(glimpse: PullGlimpse, second: i64) -> DeliveryInput {
@@ -41,12 +37,10 @@ fn an_issue_that_is_closed_after_its_pull_request_closes_the_delivery() {
 /// A change that was rejected, whose next session waits for a slot.
 fn rejected() -> World {
     let mut world = World::new(rules(&[Phase::Implement], "deploy", ReviewBy::Nobody));
-    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
-    let resting = world.resting();
-    world.sees(resting, Some(pull_ref()));
+    world.sees(planned("p1"), None);
+    world.rests();
     world.reads(pull('a', Checks::Passed));
-    let reason = "Another way".to_owned();
-    assert_eq!(world.kim(Act::Reject { reason }), "plan/running");
+    assert_eq!(world.kim(reject("Another way")), "plan/running");
     assert_eq!(world.delivery.task.earlier_pull, Some(pull_ref()));
     world
 }
@@ -103,18 +97,15 @@ fn plan_of((id, content): (&str, &str)) -> DeliveryPlan {
 
 /// The job at some work, with the newest plan that its session showed.
 fn shows(world: &World, work: SessionWork, plan: (&str, &str)) -> DeliveryInput {
-    let DeliveryInput::Job(mut sight, read_at) = job(&world.delivery, work, None) else {
-        unreachable!("it is a sight of a job");
-    };
+    let mut sight = job_sight(&world.delivery, work, None);
     sight.plan = Some(plan_of(plan));
-    DeliveryInput::Job(sight, read_at)
+    DeliveryInput::Job(Box::new(sight), None)
 }
 
 #[test]
 fn another_plan_is_asked_about_anew() {
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Nobody));
     world.kim(Act::Start);
-    let planned = |id: &str| SessionWork::Planned(id.parse::<PlanId>().unwrap());
     let first = shows(&world, planned("p1"), ("p1", "1. All of it"));
     assert_eq!(world.take(&first).unwrap(), "plan/succeeded");
     let asked = open_events(&world.delivery);
@@ -136,17 +127,14 @@ fn another_plan_is_asked_about_anew() {
 fn a_rejected_plan_does_not_come_back() {
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Nobody));
     world.kim(Act::Start);
-    let planned = SessionWork::Planned("p1".parse().unwrap());
-    let first = shows(&world, planned, ("p1", "1. All of it"));
+    let first = shows(&world, planned("p1"), ("p1", "1. All of it"));
     world.take(&first).unwrap();
-    let reason = "Smaller, please".to_owned();
-    assert_eq!(world.kim(Act::Reject { reason }), "plan/running");
+    assert_eq!(world.kim(reject("Smaller, please")), "plan/running");
     // The session takes up the reason, and shows no other plan yet.
     let works = shows(&world, SessionWork::Working, ("p1", "1. All of it"));
     assert_eq!(world.take(&works).unwrap(), "plan/running");
     assert_eq!(world.delivery.plan, None);
-    let other = SessionWork::Planned("p2".parse().unwrap());
-    let other = shows(&world, other, ("p2", "1. Half of it"));
+    let other = shows(&world, planned("p2"), ("p2", "1. Half of it"));
     assert_eq!(world.take(&other).unwrap(), "plan/succeeded");
     let present = plan_of(("p2", "1. Half of it"));
     assert_eq!(world.delivery.plan, Some(present));
@@ -162,11 +150,10 @@ fn a_review_that_is_tried_again_is_asked_for_anew_and_a_question_leaves_it_open(
         "review/blocked"
     );
     assert_eq!(open_events(&world.delivery), asked);
-    let resting = world.resting();
-    assert_eq!(world.sees(resting, Some(pull_ref())), "review/running");
+    assert_eq!(world.rests(), "review/running");
     assert_eq!(world.kim(Act::Cancel), "review/failed");
     assert_eq!(open_events(&world.delivery), []);
-    world.kim(Act::Retry { reason: None });
+    world.kim(RETRY);
     let again = world.reads(pull('a', Checks::Passed));
     assert_eq!(again, "review/running");
     let again = open_events(&world.delivery);

@@ -2,53 +2,23 @@
 
 use super::endings::fault;
 use super::*;
-use crate::job::{WaitParty, WaitReason, WaitsFor};
 
 #[test]
 fn parts_close_their_parent() {
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
-    let part = |n: u32| Part {
-        summary: format!("Part {n}"),
-        acceptance_criteria: Vec::new(),
-    };
-    assert_eq!(
-        world.kim(Act::Split {
-            children: vec![part(1), part(2)]
-        }),
-        "plan/running"
-    );
+    let children = vec![part("Part 1"), part("Part 2")];
+    assert_eq!(world.kim(Act::Split { children }), "plan/running");
     assert_eq!(world.delivery.task.job, None);
     // Its parts have runs, it has none.
     assert!(world.delivery.runs.iter().all(|run| run.ended_at.is_some()));
-    let told = waits(&world.delivery, None, None);
-    assert_eq!(
-        (told.who, told.what),
-        (WaitParty::Gaffer, WaitReason::Parts)
-    );
-    let ids: Vec<DeliveryId> = world
-        .delivery
-        .children
-        .iter()
-        .map(|it| it.id.clone())
-        .collect();
-    let take = |world: &mut World, id: &DeliveryId, state| {
-        world
-            .take(&DeliveryInput::Child(id.clone(), state))
-            .unwrap()
-    };
-    take(&mut world, &ids[0], ChildState::Failed);
+    assert_eq!(world.waits(None), (WaitParty::Gaffer, WaitReason::Parts));
+    let ids = world.parts();
+    world.child(&ids[0], ChildState::Failed);
     assert_eq!(reasons(&world.delivery, None)[1].code, "part_failed");
-    let told = waits(&world.delivery, None, None);
-    assert_eq!(
-        (told.who, told.what),
-        (WaitParty::Person, WaitReason::Parts)
-    );
-    take(&mut world, &ids[0], ChildState::Closed);
-    assert_eq!(take(&mut world, &ids[0], ChildState::Open), "plan/running");
-    assert_eq!(
-        take(&mut world, &ids[1], ChildState::Closed),
-        "close/succeeded"
-    );
+    assert_eq!(world.waits(None), (WaitParty::Person, WaitReason::Parts));
+    world.child(&ids[0], ChildState::Closed);
+    assert_eq!(world.child(&ids[0], ChildState::Open), "plan/running");
+    assert_eq!(world.child(&ids[1], ChildState::Closed), "close/succeeded");
     assert_eq!(world.delivery.closed, Some(Closed::PartsClosed));
 }
 
@@ -59,13 +29,9 @@ fn one_part_is_told_as_one() {
         (2, "2 parts, 2 of them open."),
     ] {
         let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
-        let part = Part {
-            summary: "A piece of it".to_owned(),
-            acceptance_criteria: Vec::new(),
-        };
-        let children = vec![part; count];
+        let children = vec![part("A piece of it"); count];
         world.kim(Act::Split { children });
-        let said = reasons(&world.delivery, None).remove(0).sentence;
+        let said = world.why().sentence;
         assert!(said.ends_with(told), "{said}");
     }
 }
@@ -73,20 +39,10 @@ fn one_part_is_told_as_one() {
 /// A delivery that was split into two parts, with their ids.
 fn split_in_two() -> (World, Vec<DeliveryId>) {
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
-    let part = Part {
-        summary: "Half of it".to_owned(),
-        acceptance_criteria: Vec::new(),
-    };
-    world.kim(Act::Split {
-        children: vec![part.clone(), part],
-    });
-    let ids = parts_of(&world);
+    let children = vec![part("Half of it"); 2];
+    world.kim(Act::Split { children });
+    let ids = world.parts();
     (world, ids)
-}
-
-fn parts_of(world: &World) -> Vec<DeliveryId> {
-    let all = world.delivery.children.iter();
-    all.map(|child| child.id.clone()).collect()
 }
 
 #[test]
@@ -98,13 +54,8 @@ fn a_requirement_is_implemented_whole() {
         path: ".jules/exchange/requirements/cart-test.yml".to_owned(),
         events: Vec::new(),
     });
-    let part = Part {
-        summary: "Half of it".to_owned(),
-        acceptance_criteria: Vec::new(),
-    };
-    let split = Act::Split {
-        children: vec![part],
-    };
+    let children = vec![part("Half of it")];
+    let split = Act::Split { children };
     assert_eq!(world.orders(kim(), split), Err("requirement_whole"));
     assert!(!legal(&world.delivery, &kim(), &world.rules).contains(&CommandKind::Split));
 }
@@ -112,39 +63,32 @@ fn a_requirement_is_implemented_whole() {
 #[test]
 fn a_part_that_was_given_up_holds_its_parent_up_no_longer() {
     let (mut world, ids) = split_in_two();
-    let mut take = |place: usize, state| {
-        let input = DeliveryInput::Child(ids[place].clone(), state);
-        world.take(&input).unwrap()
-    };
-    assert_eq!(take(0, ChildState::Abandoned), "plan/running");
-    assert_eq!(take(1, ChildState::Closed), "close/succeeded");
+    assert_eq!(world.child(&ids[0], ChildState::Abandoned), "plan/running");
+    assert_eq!(world.child(&ids[1], ChildState::Closed), "close/succeeded");
 
     let (mut world, ids) = split_in_two();
     for id in &ids {
-        let given_up = DeliveryInput::Child(id.clone(), ChildState::Abandoned);
-        world.take(&given_up).unwrap();
+        world.child(id, ChildState::Abandoned);
     }
     assert_eq!(fault(&world), Fault::PartsAbandoned);
-    assert_eq!(world.kim(Act::Retry { reason: None }), "plan/running");
-    let anew = parts_of(&world);
+    assert_eq!(world.kim(RETRY), "plan/running");
+    let anew = world.parts();
     assert!(anew.iter().all(|id| !ids.contains(id)), "{anew:?}");
 }
 
 #[test]
 fn a_cancelled_split_that_is_tried_again_makes_the_called_off_parts_anew() {
     let (mut world, ids) = split_in_two();
-    let closed = DeliveryInput::Child(ids[0].clone(), ChildState::Closed);
-    world.take(&closed).unwrap();
+    world.child(&ids[0], ChildState::Closed);
     assert_eq!(world.kim(Act::Cancel), "plan/failed");
-    let cancelled = DeliveryInput::Child(ids[1].clone(), ChildState::Cancelled);
-    assert_eq!(world.take(&cancelled).unwrap(), "plan/failed");
+    assert_eq!(world.child(&ids[1], ChildState::Cancelled), "plan/failed");
     // It has no session that a reason could be sent to.
     let reason = Some("Smaller, please.".to_owned());
     let refused = world.orders(kim(), Act::Retry { reason });
     assert_eq!(refused, Err("no_reason_taken"));
     assert!(!retry_takes_reason(&world.delivery, &kim(), &world.rules));
-    assert_eq!(world.kim(Act::Retry { reason: None }), "plan/running");
-    let anew = parts_of(&world);
+    assert_eq!(world.kim(RETRY), "plan/running");
+    let anew = world.parts();
     assert_eq!(anew[0], ids[0], "what is done stays done");
     assert_ne!(anew[1], ids[1]);
     let wanted = wants(&world.delivery, &Sight::default());
@@ -153,17 +97,12 @@ fn a_cancelled_split_that_is_tried_again_makes_the_called_off_parts_anew() {
         wanted.iter().any(is_it)
     };
     assert!(creates(&anew[1]), "{wanted:?}");
-    let closed = DeliveryInput::Child(anew[1].clone(), ChildState::Closed);
-    assert_eq!(world.take(&closed).unwrap(), "close/succeeded");
+    assert_eq!(world.child(&anew[1], ChildState::Closed), "close/succeeded");
 }
 
 #[test]
 fn a_part_that_is_merged_is_not_made_anew_after_its_parent_was_cancelled() {
-    let mut part = World::in_review(Rules {
-        deploy: "workflow:deploy.yml@main".parse().unwrap(),
-        ..rules(&[], "deploy", ReviewBy::Nobody)
-    });
-    assert_eq!(part.reads(merged(None)), "deploy/pending");
+    let mut part = World::deploying("workflow:deploy.yml@main");
     part.take(&DeliveryInput::Cancelled(kim())).unwrap();
     assert_eq!(part.delivery.closed, Some(Closed::MergedOnly));
     assert_eq!(ChildState::of(&part.delivery), ChildState::Closed);
@@ -175,12 +114,10 @@ fn a_part_that_is_merged_is_not_made_anew_after_its_parent_was_cancelled() {
 #[test]
 fn a_cancelled_split_that_is_tried_again_leaves_a_part_alone_that_was_given_up() {
     let (mut world, ids) = split_in_two();
-    let given_up = DeliveryInput::Child(ids[0].clone(), ChildState::Abandoned);
-    world.take(&given_up).unwrap();
+    world.child(&ids[0], ChildState::Abandoned);
     assert_eq!(world.kim(Act::Cancel), "plan/failed");
-    let cancelled = DeliveryInput::Child(ids[1].clone(), ChildState::Cancelled);
-    world.take(&cancelled).unwrap();
-    assert_eq!(world.kim(Act::Retry { reason: None }), "plan/running");
+    world.child(&ids[1], ChildState::Cancelled);
+    assert_eq!(world.kim(RETRY), "plan/running");
     let anew = &world.delivery.children;
     assert_eq!(
         (&anew[0].id, anew[0].state),
@@ -188,8 +125,8 @@ fn a_cancelled_split_that_is_tried_again_leaves_a_part_alone_that_was_given_up()
     );
     assert_ne!(anew[1].id, ids[1]);
     assert_eq!(anew[1].state, ChildState::Open);
-    let closed = DeliveryInput::Child(anew[1].id.clone(), ChildState::Closed);
-    assert_eq!(world.take(&closed).unwrap(), "close/succeeded");
+    let last = anew[1].id.clone();
+    assert_eq!(world.child(&last, ChildState::Closed), "close/succeeded");
 }
 
 #[test]
@@ -223,7 +160,7 @@ fn a_cancelled_review_goes_on_with_the_same_session() {
         let wanted = wants(&world.delivery, &sight);
         let calls_off = |want: &Want| matches!(want, Want::CancelJob { .. });
         assert!(!wanted.iter().any(calls_off), "{wanted:?}");
-        world.kim(Act::Retry { reason: None });
+        world.kim(RETRY);
         assert!(world.delivery.phase >= Phase::Review);
         assert_eq!(
             (world.delivery.attempt, &world.delivery.task.job),
@@ -235,10 +172,7 @@ fn a_cancelled_review_goes_on_with_the_same_session() {
 /// A merge closes the issue that the prompts of all parts name.
 #[test]
 fn a_closed_issue_calls_the_parts_off_only_if_none_of_them_is_merged() {
-    let closed = IssueSight {
-        read_at: at(100),
-        state: IssueState::Closed(Some("eve".to_owned())),
-    };
+    let closed = issue_read(100, IssueState::Closed(Some("eve".to_owned())));
     let parts = |is_any_merged, second| {
         DeliveryInput::Parts(PartsSight {
             is_any_merged,
@@ -246,10 +180,7 @@ fn a_closed_issue_calls_the_parts_off_only_if_none_of_them_is_merged() {
         })
     };
     let (mut merging, ids) = split_in_two();
-    assert_eq!(
-        merging.take(&DeliveryInput::Issue(closed.clone())).unwrap(),
-        "plan/running"
-    );
+    assert_eq!(merging.take(&closed).unwrap(), "plan/running");
     let sight = Sight {
         children_open: ids.clone(),
         ..Sight::default()
@@ -262,7 +193,7 @@ fn a_closed_issue_calls_the_parts_off_only_if_none_of_them_is_merged() {
     assert_eq!(merging.delivery.trouble, None);
 
     let (mut ended, _) = split_in_two();
-    ended.take(&DeliveryInput::Issue(closed)).unwrap();
+    ended.take(&closed).unwrap();
     assert_eq!(ended.take(&parts(false, 99)).unwrap(), "plan/running");
     assert_eq!(ended.take(&parts(false, 100)).unwrap(), "close/succeeded");
     assert_eq!(ended.delivery.closed, Some(Closed::IssueClosed));

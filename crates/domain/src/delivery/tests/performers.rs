@@ -2,12 +2,7 @@
 
 use super::*;
 use crate::ids::{AgentName, PlanId};
-use crate::job::WaitParty;
 use crate::when::plus;
-
-fn zai() -> Actor {
-    Actor::agent("zai")
-}
 
 fn plan(content: &str) -> Act {
     Act::Plan {
@@ -38,10 +33,7 @@ fn a_plan_is_sent_by_whom_the_source_names() {
         };
         assert_eq!(agent.orders(zai(), odd), Err("odd_target_files"), "{file}");
     }
-    assert_eq!(
-        agent.orders(zai(), plan("1. Look")).unwrap(),
-        "implement/running"
-    );
+    assert_eq!(agent.zai(plan("1. Look")), "implement/running");
     assert!(agent.delivery.task.job.is_some());
     assert_eq!(agent.delivery.plan.as_ref().unwrap().content, "1. Look");
     assert_eq!(agent.delivery.plan.as_ref().unwrap().model, None);
@@ -66,10 +58,9 @@ fn a_plan_of_an_agent_that_was_rejected_is_none_any_more() {
         ..rules(&[Phase::Plan], "verify", ReviewBy::Agent)
     });
     world.kim(Act::Start);
-    world.orders(zai(), plan("1. Look")).unwrap();
+    world.zai(plan("1. Look"));
     assert!(world.delivery.plan.is_some());
-    let reason = "Too short.".to_owned();
-    assert_eq!(world.kim(Act::Reject { reason }), "plan/running");
+    assert_eq!(world.kim(reject("Too short.")), "plan/running");
     assert_eq!(world.delivery.plan, None);
     // What is said with a retry is for who plans, too.
     assert_eq!(world.kim(Act::Cancel), "plan/failed");
@@ -102,7 +93,7 @@ fn a_person_is_awaited_to_plan_once_the_agent_is_late() {
     let asked = open_events(&world.delivery);
     let until = plus(at(0), AGENT_ACTS_FOR);
     world.second = AGENT_ACTS_FOR.as_secs() - 2;
-    world.take(&DeliveryInput::Deadline).unwrap();
+    world.time_passes();
     assert_eq!(due(&world.delivery, at(world.second)), Some(until));
     assert_eq!(
         reason::waits_for(&world.delivery, Some(&agent)),
@@ -117,7 +108,7 @@ fn a_person_is_awaited_to_plan_once_the_agent_is_late() {
     // An agent that cannot be woken is awaited nowhere.
     assert_eq!(reason::waits_for(&world.delivery, None), WaitParty::Person);
     assert_eq!(shown(None), "A person is awaited to send a plan.");
-    world.take(&DeliveryInput::Deadline).unwrap();
+    world.time_passes();
     assert_eq!(place(&world.delivery), "plan/running");
     assert_eq!(
         reason::waits_for(&world.delivery, Some(&agent)),
@@ -126,10 +117,7 @@ fn a_person_is_awaited_to_plan_once_the_agent_is_late() {
     assert_eq!(open_events(&world.delivery).len(), 1);
     assert_ne!(open_events(&world.delivery), asked);
     // It is late, and what it sends is a plan still.
-    assert_eq!(
-        world.orders(zai(), plan("1. Look")).unwrap(),
-        "implement/running"
-    );
+    assert_eq!(world.zai(plan("1. Look")), "implement/running");
     assert_eq!(world.delivery.runs[0].performer, Performer::Agent);
 }
 
@@ -137,16 +125,10 @@ fn a_person_is_awaited_to_plan_once_the_agent_is_late() {
 fn a_plan_approved_on_jules_s_page_was_approved_by_a_person() {
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
     world.kim(Act::Start);
-    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
-    let DeliveryInput::Job(mut sight, read_at) = job(&world.delivery, SessionWork::Working, None)
-    else {
-        panic!("a job");
-    };
+    world.sees(planned("p1"), None);
+    let mut sight = job_sight(&world.delivery, SessionWork::Working, None);
     sight.glimpse.approved_elsewhere = true;
-    assert_eq!(
-        world.take(&DeliveryInput::Job(sight, read_at)).unwrap(),
-        "implement/running"
-    );
+    assert_eq!(world.shows(sight), "implement/running");
     let history = world.history();
     let last = history.last().unwrap();
     assert_eq!(last, "implement/running by person on Jules's page");
@@ -158,12 +140,9 @@ fn agents_do_not_act_at_checkpoints_unless_the_source_says_so() {
     assert_eq!(world.orders(zai(), Act::Start), Err("people_only"));
     assert!(!legal(&world.delivery, &zai(), &world.rules).contains(&CommandKind::Start));
     world.rules.checkpoints_by = CheckpointsBy::Anyone;
-    assert_eq!(world.orders(zai(), Act::Start).unwrap(), "plan/running");
-    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
-    assert_eq!(
-        world.orders(zai(), Act::APPROVE).unwrap(),
-        "implement/running"
-    );
+    assert_eq!(world.zai(Act::Start), "plan/running");
+    world.sees(planned("p1"), None);
+    assert_eq!(world.zai(Act::APPROVE), "implement/running");
 }
 
 #[test]
@@ -193,7 +172,7 @@ fn after_eight_hours_a_person_reviews_instead_of_the_agent() {
     assert!(why(Some(&agent)).starts_with("The agent is awaited to review it, and from "));
     assert_eq!(why(None), "A person is awaited to review it.");
     world.second += 8 * 3_600;
-    world.take(&DeliveryInput::Deadline).unwrap();
+    world.time_passes();
     assert_eq!(
         world.delivery.review.asked.as_ref().unwrap().by,
         ReviewBy::Human
@@ -267,12 +246,10 @@ fn a_question_of_the_session_that_reviews_blocks_the_review() {
     let asks = reviews(&world, ReviewState::Asking);
     assert_eq!(world.take(&asks).unwrap(), "review/blocked");
     assert_eq!(world.delivery.reviewing_job(), job.as_ref());
-    let why = reasons(&world.delivery, None).remove(0);
     let named = format!("the session that reviews it is open: job {}", job.unwrap());
-    assert!(why.sentence.contains(&named), "{}", why.sentence);
+    world.says(&named);
     // What the session does that works is no answer to it.
-    let resting = world.resting();
-    assert_eq!(world.sees(resting, Some(pull_ref())), "review/blocked");
+    assert_eq!(world.rests(), "review/blocked");
     let pass = "```json\n{\"verdict\":\"pass\",\"summary\":\"Good\"}\n```".to_owned();
     for (state, ends) in [
         (ReviewState::Working, "review/running"),
@@ -347,49 +324,26 @@ fn odd_deliveries_are_not_created() {
 
 #[test]
 fn odd_parts_are_refused() {
-    let part = || Part {
-        summary: "Half".to_owned(),
-        acceptance_criteria: Vec::new(),
+    let split = |part| Act::Split {
+        children: vec![part],
     };
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
     for count in [0, 21] {
-        let children = vec![part(); count];
+        let children = vec![part("Half"); count];
         let refused = world.orders(kim(), Act::Split { children });
         assert_eq!(refused, Err("odd_number_of_children"));
     }
-    let blank = Part {
-        summary: " ".to_owned(),
-        ..part()
-    };
-    let refused = world.orders(
-        kim(),
-        Act::Split {
-            children: vec![blank],
-        },
-    );
+    let refused = world.orders(kim(), split(part(" ")));
     assert_eq!(refused, Err("summary_empty"));
-    world.kim(Act::Split {
-        children: vec![part()],
-    });
-    let again = world.orders(
-        kim(),
-        Act::Split {
-            children: vec![part()],
-        },
-    );
+    world.kim(split(part("Half")));
+    let again = world.orders(kim(), split(part("Half")));
     assert_eq!(again, Err("split_already"));
     let child = NewDelivery {
         parent: Some(world.delivery.id.clone()),
         ..new_delivery()
     };
     let child = create(&child, &world.rules, at(0)).unwrap().aggregate;
-    let split = command(
-        "c",
-        kim(),
-        Act::Split {
-            children: vec![part()],
-        },
-    );
+    let split = command("c", kim(), split(part("Half")));
     let refused = apply(&child, &split, at(1), &world.rules).unwrap_err();
     assert_eq!(refused.code, "part_already");
 }
@@ -412,7 +366,7 @@ fn a_failed_run_keeps_what_was_found_out() {
         world.orders(zai(), analyse(Some(other))),
         Err("no_such_run")
     );
-    world.orders(zai(), analyse(None)).unwrap();
+    world.zai(analyse(None));
     let kept = world.delivery.runs[0].analysis.clone().unwrap();
     assert_eq!(
         (kept.by, kept.suggestion.as_deref()),
@@ -431,7 +385,7 @@ fn a_collected_session_is_a_run() {
     world.kim(collect());
     assert_eq!(world.delivery.runs.last().unwrap().mode, Mode::Execution);
     assert_eq!(world.orders(kim(), collect()), Err("collected_already"));
-    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
+    world.sees(planned("p1"), None);
     assert_eq!(world.delivery.runs[0].status, RunResult::Success);
 }
 
@@ -459,8 +413,7 @@ fn the_approval_of_a_plan_approves_nothing_else() {
     let of_earlier = plan_approval(&world.delivery, &earlier, None, &kim(), &own);
     assert_eq!(of_earlier.map_err(|it| it.code), Err("no_open_plan"));
     world.kim(Act::APPROVE);
-    let resting = world.resting();
-    world.sees(resting, Some(pull_ref()));
+    world.rests();
     assert_eq!(
         world.reads(pull('a', Checks::Passed)),
         "implement/succeeded"
@@ -471,10 +424,7 @@ fn the_approval_of_a_plan_approves_nothing_else() {
 
 #[test]
 fn an_agent_splits_only_what_it_plans() {
-    let part = Part {
-        summary: "One".to_owned(),
-        acceptance_criteria: Vec::new(),
-    };
+    let part = part("One");
     let split = || Act::Split {
         children: vec![part.clone()],
     };

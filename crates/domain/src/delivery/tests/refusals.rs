@@ -2,9 +2,8 @@
 
 use super::endings::fault;
 use super::*;
-use crate::event::Audience;
 use crate::ids::AgentName;
-use crate::job::{RefusedApproval, WaitParty, WaitReason};
+use crate::job::RefusedApproval;
 
 /// It was asked for some minutes later, and refused for a reason.
 fn asked_for(world: &mut World, minutes: i64, why: Option<&str>) -> String {
@@ -23,7 +22,7 @@ fn what_is_refused_again_and_again_is_told_and_fails_its_phase() {
     let job = world.delivery.task.job.clone();
     let why = Some("acme/shop has no branch `main`");
     assert_eq!(asked_for(&mut world, 0, why), "plan/running");
-    let said = reasons(&world.delivery, None).remove(0);
+    let said = world.why();
     assert_eq!(said.code, "refused");
     assert!(said.sentence.contains("no branch"), "{}", said.sentence);
     // Looks that come in a row are one.
@@ -41,7 +40,7 @@ fn what_is_refused_again_and_again_is_told_and_fails_its_phase() {
     let tells = |want: &Want| matches!(want, Want::TellFailed { .. });
     assert!(told.iter().any(tells), "{told:?}");
     // Whether the job was made is not known, so another one is asked for, without a message before its time.
-    assert_eq!(world.kim(Act::Retry { reason: None }), "plan/running");
+    assert_eq!(world.kim(RETRY), "plan/running");
     let task = &world.delivery.task;
     assert_ne!(task.job, job);
     assert_eq!((task.attempt, &task.message), (1, &None));
@@ -57,7 +56,7 @@ fn what_is_granted_after_all_is_as_if_it_had_never_been_refused() {
     asked_for(&mut world, 10, Some("busy"));
     assert_eq!(times(&world), Some(1));
     // So it is when the delivery goes on.
-    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
+    world.sees(planned("p1"), None);
     assert_eq!(world.delivery.phase, Phase::Implement);
     assert_eq!(times(&world), None);
 }
@@ -69,7 +68,7 @@ fn a_review_that_cannot_begin_leaves_the_change_alone() {
         asked_for(&mut world, 10, Some("busy"));
     }
     assert_eq!(fault(&world), Fault::ReviewFailed);
-    assert_eq!(world.kim(Act::Retry { reason: None }), "review/running");
+    assert_eq!(world.kim(RETRY), "review/running");
     assert_eq!(world.delivery.attempt, 1);
 }
 
@@ -127,25 +126,22 @@ fn a_job_that_waits_for_its_slot_waits_by_the_priority_that_was_edited() {
 /// The message of a round to its resting session is given up; the one of another arrived, if any did.
 fn message_refused(world: &mut World, round: u32, told: Option<u32>) -> String {
     let (work, pull) = (SessionWork::Resting(None), world.delivery.task.pull.clone());
-    let DeliveryInput::Job(mut sight, read_at) = job(&world.delivery, work, pull) else {
-        unreachable!("it is a sight of a job");
-    };
+    let mut sight = job_sight(&world.delivery, work, pull);
     sight.glimpse.message_sent = told;
     sight.glimpse.message_refused = Some(round);
-    world.take(&DeliveryInput::Job(sight, read_at)).unwrap()
+    world.shows(sight)
 }
 
 #[test]
 fn a_session_that_takes_no_message_fails_its_phase_and_calls_a_person() {
     let mut rejected = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
     rejected.kim(Act::Start);
-    rejected.sees(SessionWork::Planned("p1".parse().unwrap()), None);
-    let reason = "Test the cart.".to_owned();
-    rejected.kim(Act::Reject { reason });
+    rejected.sees(planned("p1"), None);
+    rejected.kim(reject("Test the cart."));
     let mut reviewed = World::in_review(rules(&[], "verify", ReviewBy::Agent));
     let zai: AgentName = "zai".parse().unwrap();
     let not_pass = verdict(Verdict::NotPass, 'a');
-    reviewed.orders(Actor::agent("zai"), not_pass).unwrap();
+    reviewed.zai(not_pass);
     for (mut world, phase) in [(rejected, "plan"), (reviewed, "implement")] {
         let round = world.delivery.task.round;
         // It was a message before this one, or this one arrived after all.
@@ -175,7 +171,7 @@ fn a_session_that_takes_no_message_fails_its_phase_and_calls_a_person() {
         let told = wants(&world.delivery, &Sight::default());
         assert!(told.iter().any(tells), "{told:?}");
         // Another session is told the same, as it begins.
-        let place = world.kim(Act::Retry { reason: None });
+        let place = world.kim(RETRY);
         assert_eq!(place, format!("{phase}/running"));
         let delivery = &world.delivery;
         assert_eq!((delivery.attempt, &delivery.task.message), (2, &None));
@@ -185,17 +181,14 @@ fn a_session_that_takes_no_message_fails_its_phase_and_calls_a_person() {
 
 /// Jules refuses the approval of the plan, which is tried again at a second, or was given up.
 fn approval_refused(world: &mut World, again_at: Option<i64>) -> String {
-    let input = job(&world.delivery, SessionWork::Working, None);
-    let DeliveryInput::Job(mut sight, read_at) = input else {
-        unreachable!("it is a sight of a job");
-    };
+    let mut sight = job_sight(&world.delivery, SessionWork::Working, None);
     sight.glimpse.approval_refused = Some(RefusedApproval {
         plan: "p1".parse().unwrap(),
         why: "not now".to_owned(),
         at: at(world.second),
         again_at: again_at.map(at),
     });
-    world.take(&DeliveryInput::Job(sight, read_at)).unwrap()
+    world.shows(sight)
 }
 
 #[test]
@@ -207,7 +200,7 @@ fn a_refused_approval_is_told_while_it_is_tried_again_and_then_fails_its_phase()
         (told.who, told.what)
     };
     world.kim(Act::Start);
-    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
+    world.sees(planned("p1"), None);
     assert_eq!(world.kim(Act::APPROVE), "implement/running");
     assert_eq!(approval_refused(&mut world, Some(500)), "implement/running");
     let refused = (WaitParty::Jules, WaitReason::ApprovalRefused);
@@ -225,7 +218,7 @@ fn a_refused_approval_is_told_while_it_is_tried_again_and_then_fails_its_phase()
     assert_eq!(waited(&world), person);
     let said = reasons(&world.delivery, Some(&zai)).remove(0);
     assert!(said.sentence.contains("10 attempts"), "{}", said.sentence);
-    let place = world.kim(Act::Retry { reason: None });
+    let place = world.kim(RETRY);
     assert_eq!(place, "implement/running");
     assert_eq!(world.delivery.attempt, 2);
 }

@@ -3,11 +3,6 @@
 use super::*;
 use crate::event::{Audience, ErrorCause, Event, Occurrence};
 use crate::ids::EventId;
-use crate::job::{WaitParty, WaitReason, WaitsFor};
-
-fn zai() -> Actor {
-    Actor::agent("zai")
-}
 
 fn retry(reason: Option<&str>) -> Act {
     Act::Retry {
@@ -29,8 +24,7 @@ fn used_up() -> World {
 /// The session makes another head, which is reviewed next.
 fn makes(world: &mut World, head: char) {
     world.sees(SessionWork::Working, Some(pull_ref()));
-    let resting = world.resting();
-    world.sees(resting, Some(pull_ref()));
+    world.rests();
     assert_eq!(world.reads(pull(head, Checks::Passed)), "review/running");
 }
 
@@ -92,9 +86,7 @@ fn malformed(checkpoints: &[Phase]) -> World {
 #[test]
 fn a_person_judges_what_no_reviewer_could() {
     let mut world = malformed(&[Phase::Review]);
-    let why = reasons(&world.delivery, None).remove(0);
-    let way_on = "A person may give the verdict";
-    assert!(why.sentence.contains(way_on), "{}", why.sentence);
+    world.says("A person may give the verdict");
     assert!(legal(&world.delivery, &kim(), &world.rules).contains(&CommandKind::Verdict));
     assert!(!legal(&world.delivery, &zai(), &world.rules).contains(&CommandKind::Verdict));
     let by_zai = world.orders(zai(), verdict(Verdict::Pass, 'a'));
@@ -106,7 +98,7 @@ fn a_person_judges_what_no_reviewer_could() {
     assert_eq!(world.delivery.error, None);
     assert_eq!(gate(&world.delivery, &sha('a')), None);
     // No check of it has failed.
-    assert_eq!(reasons(&world.delivery, None)[0].code, "awaits_checks");
+    assert_eq!(world.why().code, "awaits_checks");
     let run = world.delivery.runs.get(runs).unwrap();
     assert_eq!((run.mode, run.performer), (Mode::Review, Performer::Human));
     assert_eq!(run.verdict, Some(Verdict::Pass));
@@ -193,8 +185,7 @@ fn a_person_lets_a_change_pass_whose_checks_failed_and_they_are_waited_for_once_
     );
     let told = |world: &World| {
         let of_pull = WaitsFor::new(WaitParty::Person, WaitReason::Blocked, at(0));
-        let told = waits(&world.delivery, Some(of_pull), None);
-        (told.who, told.what)
+        world.waits(Some(of_pull))
     };
     let read_again = (WaitParty::Gaffer, WaitReason::Reading);
     assert_eq!(told(&world), read_again);
@@ -203,7 +194,7 @@ fn a_person_lets_a_change_pass_whose_checks_failed_and_they_are_waited_for_once_
     assert_eq!(world.take(&before).unwrap(), "verify/running");
     assert_eq!(told(&world), read_again);
     assert!(!is_told_by_pull(&world.delivery));
-    assert_eq!(reasons(&world.delivery, None)[0].code, "checks_read_again");
+    assert_eq!(world.why().code, "checks_read_again");
     let mut ran_again = world.clone();
     assert_eq!(world.reads(pull('a', Checks::GivenUp)), "verify/failed");
     assert_eq!(told(&world), (WaitParty::Person, WaitReason::Failure));
@@ -211,7 +202,7 @@ fn a_person_lets_a_change_pass_whose_checks_failed_and_they_are_waited_for_once_
     assert_eq!(told(&ran_again).1, WaitReason::Blocked);
     assert_eq!(ran_again.reads(pull('a', Checks::GivenUp)), "verify/failed");
     // So it does after a retry without a reason.
-    assert_eq!(world.kim(Act::Retry { reason: None }), "verify/pending");
+    assert_eq!(world.kim(RETRY), "verify/pending");
     assert_eq!(world.reads(pull('a', Checks::GivenUp)), "verify/failed");
 }
 
@@ -225,9 +216,8 @@ fn the_reason_of_a_retry_is_sent_or_refused() {
     assert_eq!(feedback, Some("Rename the file."));
     // Its pull request tells of what was before.
     let before = WaitsFor::new(WaitParty::Person, WaitReason::Blocked, at(0));
-    let told = waits(&cancelled.delivery, Some(before), None);
     assert_eq!(
-        (told.who, told.what),
+        cancelled.waits(Some(before)),
         (WaitParty::Jules, WaitReason::Answered)
     );
     let mut verifying = World::in_review(rules(&[], "verify", ReviewBy::Nobody));
@@ -248,8 +238,7 @@ fn a_red_head_passes_where_nobody_reviews_and_its_merge_fails() {
     assert_eq!(retried, "implement/running");
     // Its checks have failed before the session is seen to rest.
     world.reads(pull('b', Checks::GivenUp));
-    let resting = world.resting();
-    assert_eq!(world.sees(resting, Some(pull_ref())), "verify/failed");
+    assert_eq!(world.rests(), "verify/failed");
     let reviewed = world.delivery.runs.last().unwrap();
     let passed = (Mode::Review, Some(Verdict::Pass));
     assert_eq!((reviewed.mode, reviewed.verdict), passed);
@@ -366,8 +355,7 @@ fn a_retry_has_a_red_head_reviewed_and_its_reason_sends_it_back() {
         world
     };
     let mut reviewed = failed();
-    let retry = Act::Retry { reason: None };
-    assert_eq!(reviewed.kim(retry), "review/running");
+    assert_eq!(reviewed.kim(RETRY), "review/running");
     reviewed.reads(pull('a', Checks::GivenUp));
     assert!(
         reviewed.delivery.review.asked.is_some(),
@@ -388,29 +376,23 @@ fn who_approved_a_head_is_not_asked_for_the_same_word_again() {
     world.kim(verdict(Verdict::Pass, 'a'));
     assert_eq!(world.delivery.phase, Phase::Verify);
     let asked = WaitsFor::new(WaitParty::Person, WaitReason::Approval, at(0));
-    let told = waits(&world.delivery, Some(asked), None);
     assert_eq!(
-        (told.who, told.what),
+        world.waits(Some(asked)),
         (WaitParty::Gaffer, WaitReason::Reading)
     );
 }
 
 /// The present job, to which nothing was sent yet: an order is not sent while work is paused.
 fn untold(world: &World, work: SessionWork) -> DeliveryInput {
-    let DeliveryInput::Job(mut sight, read_at) = job(&world.delivery, work, Some(pull_ref()))
-    else {
-        unreachable!("it is a sight of a job");
-    };
+    let mut sight = job_sight(&world.delivery, work, Some(pull_ref()));
     sight.glimpse.message_sent = None;
-    DeliveryInput::Job(sight, read_at)
+    DeliveryInput::Job(Box::new(sight), None)
 }
 
 #[test]
 fn what_was_pushed_before_the_feedback_is_no_answer_to_it() {
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
-    world
-        .orders(Actor::agent("zai"), verdict(Verdict::NotPass, 'a'))
-        .unwrap();
+    world.zai(verdict(Verdict::NotPass, 'a'));
     let input = untold(&world, SessionWork::Resting(Some(at(1))));
     world.take(&input).unwrap();
     assert_eq!(world.reads(pull('b', Checks::Passed)), "implement/running");
@@ -422,8 +404,7 @@ fn what_was_pushed_before_the_feedback_is_no_answer_to_it() {
         },
     );
     assert!(said.iter().any(|want| matches!(want, Want::Say { .. })));
-    let resting = world.resting();
-    world.sees(resting, Some(pull_ref()));
+    world.rests();
     assert_eq!(place(&world.delivery), "review/running");
 }
 
@@ -462,9 +443,7 @@ fn a_session_that_reviewed_is_called_off() {
 #[test]
 fn what_a_person_let_go_on_goes_on_with_the_base_merged_in() {
     let mut world = World::in_review(rules(&[Phase::Review], "verify", ReviewBy::Agent));
-    world
-        .orders(Actor::agent("zai"), verdict(Verdict::Pass, 'a'))
-        .unwrap();
+    world.zai(verdict(Verdict::Pass, 'a'));
     world.kim(Act::APPROVE);
     let updated = PullGlimpse {
         same_work_as: Some(sha('a')),

@@ -3,7 +3,6 @@
 use expect_test::expect;
 
 use super::*;
-use crate::job::{WaitParty, WaitReason, WaitsFor};
 use crate::merge::Gate;
 
 fn ordinary() -> Rules {
@@ -17,14 +16,10 @@ fn an_issue_with_one_checkpoint_is_delivered() {
     assert_eq!(world.delivery.task.job, None);
     assert_eq!(world.kim(Act::Start), "plan/running");
     assert_eq!(world.sees(SessionWork::Waiting, None), "plan/running");
-    assert_eq!(
-        world.sees(SessionWork::Planned("p1".parse().unwrap()), None),
-        "plan/succeeded"
-    );
+    assert_eq!(world.sees(planned("p1"), None), "plan/succeeded");
     assert_eq!(world.kim(Act::APPROVE), "implement/running");
     assert_eq!(world.sees(SessionWork::Working, None), "implement/running");
-    let resting = world.resting();
-    assert_eq!(world.sees(resting, Some(pull_ref())), "implement/running");
+    assert_eq!(world.rests(), "implement/running");
     assert_eq!(world.reads(pull('a', Checks::Unknown)), "verify/pending");
     assert_eq!(gate(&world.delivery, &sha('a')), None);
     assert_eq!(world.reads(pull('a', Checks::Running)), "verify/running");
@@ -101,13 +96,10 @@ fn the_same_trigger_has_the_same_id() {
 fn nothing_is_rejected_while_it_runs() {
     let mut world = World::new(ordinary());
     world.kim(Act::Start);
-    let reject = || Act::Reject {
-        reason: "No".to_owned(),
-    };
-    assert_eq!(world.orders(kim(), reject()), Err("nothing_to_reject"));
+    assert_eq!(world.orders(kim(), reject("No")), Err("nothing_to_reject"));
     world.sees(SessionWork::Asking, None);
     assert_eq!(place(&world.delivery), "plan/blocked");
-    assert_eq!(world.orders(kim(), reject()), Err("nothing_to_reject"));
+    assert_eq!(world.orders(kim(), reject("No")), Err("nothing_to_reject"));
 }
 
 /// X5: a verdict is stored, and `not_pass` goes back by itself, a few times.
@@ -117,7 +109,7 @@ fn a_change_that_does_not_pass_goes_back_a_few_times() {
     let session = world.delivery.task.job.clone();
     for (round, head) in ['a', 'b', 'c'].into_iter().enumerate() {
         let next = char::from_u32(u32::from(head) + 1).unwrap();
-        let answer = world.orders(Actor::agent("zai"), verdict(Verdict::NotPass, head));
+        let answer = world.orders(zai(), verdict(Verdict::NotPass, head));
         assert_eq!(answer, Ok("implement/running".to_owned()));
         assert_eq!(world.delivery.review_round as usize, round + 1);
         assert_eq!(world.delivery.feedback.as_deref(), Some("Test the cart."));
@@ -125,12 +117,11 @@ fn a_change_that_does_not_pass_goes_back_a_few_times() {
         let before = SessionWork::Resting(Some(at(world.second - 1)));
         assert_eq!(world.sees(before, Some(pull_ref())), "implement/running");
         world.sees(SessionWork::Working, Some(pull_ref()));
-        let resting = world.resting();
-        world.sees(resting, Some(pull_ref()));
+        world.rests();
         assert_eq!(world.reads(pull(head, Checks::Passed)), "implement/running");
         assert_eq!(world.reads(pull(next, Checks::Passed)), "review/running");
     }
-    let answer = world.orders(Actor::agent("zai"), verdict(Verdict::NotPass, 'd'));
+    let answer = world.orders(zai(), verdict(Verdict::NotPass, 'd'));
     assert_eq!(answer, Ok("review/failed".to_owned()));
     assert_eq!(
         world.delivery.error.as_ref().unwrap().code,
@@ -142,8 +133,8 @@ fn a_change_that_does_not_pass_goes_back_a_few_times() {
         (world.delivery.attempt, &world.delivery.task.job),
         (1, &session)
     );
-    assert_eq!(world.kim(Act::Retry { reason: None }), "review/running");
-    let answer = world.orders(Actor::agent("zai"), verdict(Verdict::Pass, 'd'));
+    assert_eq!(world.kim(RETRY), "review/running");
+    let answer = world.orders(zai(), verdict(Verdict::Pass, 'd'));
     assert_eq!(answer, Ok("verify/pending".to_owned()));
 }
 
@@ -151,9 +142,7 @@ fn a_change_that_does_not_pass_goes_back_a_few_times() {
 #[test]
 fn verify_waits_for_checks_and_for_the_merge() {
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
-    world
-        .orders(Actor::agent("zai"), verdict(Verdict::Pass, 'a'))
-        .unwrap();
+    world.zai(verdict(Verdict::Pass, 'a'));
     for checks in [Checks::Unknown, Checks::Awaited, Checks::Missing] {
         assert_eq!(world.reads(pull('a', checks)), "verify/pending");
     }
@@ -184,11 +173,7 @@ fn a_question_blocks_and_its_answer_lets_it_go_on() {
 fn a_rejected_plan_is_made_again_by_the_same_session() {
     let mut world = World::new(ordinary());
     world.kim(Act::Start);
-    let plan = |id: &str| SessionWork::Planned(id.parse().unwrap());
-    world.sees(plan("p1"), None);
-    let reject = Act::Reject {
-        reason: "Smaller, please".to_owned(),
-    };
+    world.sees(planned("p1"), None);
     world.delivery.plan = Some(DeliveryPlan {
         id: "p1".parse().unwrap(),
         content: "1. All of it".to_owned(),
@@ -197,7 +182,7 @@ fn a_rejected_plan_is_made_again_by_the_same_session() {
         cwd: None,
         target_files: Vec::new(),
     });
-    assert_eq!(world.kim(reject), "plan/running");
+    assert_eq!(world.kim(reject("Smaller, please")), "plan/running");
     assert_eq!(
         world.delivery.plan, None,
         "what was rejected is not its plan"
@@ -208,15 +193,12 @@ fn a_rejected_plan_is_made_again_by_the_same_session() {
     );
     // Its job shows that plan until the session has taken up the reason.
     let of_job = WaitsFor::new(WaitParty::Gaffer, WaitReason::Plan, None);
-    let told = |world: &World| {
-        let told = waits(&world.delivery, Some(of_job.clone()), None);
-        (told.who, told.what)
-    };
+    let told = |world: &World| world.waits(Some(of_job.clone()));
     let answered = (WaitParty::Jules, WaitReason::Answered);
     assert_eq!(told(&world), answered);
-    assert_eq!(world.sees(plan("p1"), None), "plan/running");
+    assert_eq!(world.sees(planned("p1"), None), "plan/running");
     assert_eq!(told(&world), answered);
-    assert_eq!(world.sees(plan("p2"), None), "plan/succeeded");
+    assert_eq!(world.sees(planned("p2"), None), "plan/succeeded");
     assert_eq!(told(&world), (WaitParty::Person, WaitReason::Checkpoint));
     assert_eq!(world.delivery.attempt, 1);
 }
@@ -224,18 +206,14 @@ fn a_rejected_plan_is_made_again_by_the_same_session() {
 #[test]
 fn a_rejected_change_is_made_again_from_its_plan_by_another_session() {
     let mut world = World::new(rules(&[Phase::Implement], "verify", ReviewBy::Agent));
-    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
-    let resting = world.resting();
-    world.sees(resting, Some(pull_ref()));
+    world.sees(planned("p1"), None);
+    world.rests();
     assert_eq!(
         world.reads(pull('a', Checks::Passed)),
         "implement/succeeded"
     );
     let job = world.delivery.task.job.clone();
-    let reject = Act::Reject {
-        reason: "Another way".to_owned(),
-    };
-    assert_eq!(world.kim(reject), "plan/running");
+    assert_eq!(world.kim(reject("Another way")), "plan/running");
     let task = world.delivery.task.clone();
     assert_eq!((&task.job, task.attempt, task.pull), (&job, 2, None));
     assert_eq!(task.earlier_pull, Some(pull_ref()));
@@ -262,14 +240,10 @@ fn a_rejected_change_is_made_again_from_its_plan_by_another_session() {
 #[test]
 fn a_person_who_merges_what_the_attempt_before_made_ends_the_present_one() {
     let mut world = World::new(rules(&[Phase::Implement], "verify", ReviewBy::Agent));
-    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
-    let resting = world.resting();
-    world.sees(resting, Some(pull_ref()));
+    world.sees(planned("p1"), None);
+    world.rests();
     world.reads(pull('a', Checks::Passed));
-    let reject = Act::Reject {
-        reason: "Another way".to_owned(),
-    };
-    world.kim(reject);
+    world.kim(reject("Another way"));
     let newer: PullRef = "acme/shop#32".parse().unwrap();
     world.sees(SessionWork::Working, Some(newer.clone()));
     // As long as it is open it says nothing about this attempt.
@@ -279,8 +253,7 @@ fn a_person_who_merges_what_the_attempt_before_made_ends_the_present_one() {
     let verified = "verify/succeeded by person eve".to_owned();
     assert!(history.contains(&verified), "{history:?}");
     assert_eq!(world.delivery.closed, Some(Closed::Finished));
-    let said = reasons(&world.delivery, None).remove(0).sentence;
-    assert!(said.contains("its change is merged"), "{said}");
+    world.says("its change is merged");
     let job = world.delivery.task.job.clone().unwrap();
     let sight = Sight {
         leftovers_open: world.delivery.leftovers.clone(),
@@ -301,11 +274,11 @@ fn a_person_who_merges_what_the_attempt_before_made_ends_the_present_one() {
 fn a_pull_request_of_an_attempt_that_failed_is_named_until_the_next_one_is_there() {
     let mut world = World::new(ordinary());
     world.kim(Act::Start);
-    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
+    world.sees(planned("p1"), None);
     world.kim(Act::APPROVE);
     world.sees(SessionWork::Working, Some(pull_ref()));
     world.sees(SessionWork::Ended(JobEnd::Lost), Some(pull_ref()));
-    assert_eq!(world.kim(Act::Retry { reason: None }), "implement/running");
+    assert_eq!(world.kim(RETRY), "implement/running");
     let refs = world.delivery.refs.iter();
     let labels: Vec<&str> = refs.map(|it| it.label.as_str()).collect();
     assert_eq!(labels, ["#12", "#31"]);
@@ -328,9 +301,8 @@ fn a_pull_request_of_an_attempt_that_failed_is_named_until_the_next_one_is_there
 #[test]
 fn a_head_pushed_after_its_review_is_reviewed_and_a_merge_of_the_base_is_not() {
     let mut world = World::in_review(rules(&[Phase::Review], "verify", ReviewBy::Agent));
-    let zai = || Actor::agent("zai");
     assert_eq!(
-        world.orders(zai(), verdict(Verdict::Pass, 'a')).unwrap(),
+        world.zai(verdict(Verdict::Pass, 'a')),
         "review/succeeded pass"
     );
     assert_eq!(world.reads(pull('b', Checks::Passed)), "review/running");
@@ -338,7 +310,7 @@ fn a_head_pushed_after_its_review_is_reviewed_and_a_merge_of_the_base_is_not() {
         world.orders(zai(), verdict(Verdict::Pass, 'a')),
         Err("head_moved")
     );
-    world.orders(zai(), verdict(Verdict::Pass, 'b')).unwrap();
+    world.zai(verdict(Verdict::Pass, 'b'));
     let stale = Act::Approve {
         head: Some(sha('a')),
         plan: None,
@@ -394,7 +366,7 @@ fn a_head_that_is_pushed_after_its_checkpoint_comes_back_to_it_although_nobody_r
 #[test]
 fn a_red_head_wakes_no_reviewer() {
     let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
-    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
+    world.sees(planned("p1"), None);
     let resting = world.resting();
     world.sees(resting.clone(), Some(pull_ref()));
     for checks in [
@@ -415,7 +387,7 @@ fn a_red_head_wakes_no_reviewer() {
     world.reads(pull('c', Checks::Missing));
     assert_eq!(world.delivery.review.asked.as_ref().unwrap().head, sha('c'));
     assert_eq!(world.reads(pull('c', Checks::GivenUp)), "review/failed");
-    assert_eq!(world.kim(Act::Retry { reason: None }), "review/running");
+    assert_eq!(world.kim(RETRY), "review/running");
     assert_eq!(world.reads(pull('c', Checks::GivenUp)), "review/running");
     world.reads(pull('c', Checks::Running));
     assert_eq!(world.reads(pull('c', Checks::GivenUp)), "review/failed");
@@ -429,20 +401,10 @@ fn deploy_and_observe_are_awaited() {
         ..rules(&[], "observe", ReviewBy::Nobody)
     });
     assert_eq!(world.reads(merged(None)), "deploy/pending");
-    let says = |phase, report| DeliveryInput::Provider(phase, report);
-    let take = |world: &mut World, input| world.take(&input).unwrap();
-    assert_eq!(
-        take(&mut world, says(Phase::Observe, ProviderReport::Good)),
-        "deploy/pending"
-    );
-    assert_eq!(
-        take(&mut world, says(Phase::Deploy, ProviderReport::Nothing)),
-        "deploy/pending"
-    );
-    assert_eq!(
-        take(&mut world, says(Phase::Deploy, ProviderReport::Running)),
-        "deploy/running"
-    );
+    let good = DeliveryInput::Provider(Phase::Observe, ProviderReport::Good);
+    assert_eq!(world.take(&good).unwrap(), "deploy/pending");
+    assert_eq!(world.deploys(ProviderReport::Nothing), "deploy/pending");
+    assert_eq!(world.deploys(ProviderReport::Running), "deploy/running");
     let spans = &world.delivery.phase_runs;
     let awaited_since = spans[spans.len() - 2].started_at;
     let run = world.delivery.runs.last().unwrap();
@@ -451,41 +413,23 @@ fn deploy_and_observe_are_awaited() {
         "what is awaited takes its time"
     );
     let bad = ProviderReport::Bad("no disk".to_owned());
-    assert_eq!(take(&mut world, says(Phase::Deploy, bad)), "deploy/failed");
+    assert_eq!(world.deploys(bad), "deploy/failed");
     // The run of a later delivery may succeed, and only a retry asks for it.
-    assert_eq!(
-        take(&mut world, says(Phase::Deploy, ProviderReport::Good)),
-        "deploy/failed"
-    );
+    assert_eq!(world.deploys(ProviderReport::Good), "deploy/failed");
     // The issue was closed by the merge, which ends nothing.
-    let closed = IssueSight {
-        read_at: at(1_000),
-        state: IssueState::Closed(None),
-    };
-    assert_eq!(
-        take(&mut world, DeliveryInput::Issue(closed)),
-        "deploy/failed"
-    );
+    let closed = issue_read(1_000, IssueState::Closed(None));
+    assert_eq!(world.take(&closed).unwrap(), "deploy/failed");
     let reason = Some("Use another flag.".to_owned());
     let refused = world.orders(kim(), Act::Retry { reason });
     assert_eq!(refused, Err("no_reason_taken"));
-    assert_eq!(world.kim(Act::Retry { reason: None }), "deploy/pending");
+    assert_eq!(world.kim(RETRY), "deploy/pending");
     let runs = world.delivery.runs.len();
-    assert_eq!(
-        take(&mut world, says(Phase::Deploy, ProviderReport::Good)),
-        "observe/running"
-    );
+    assert_eq!(world.deploys(ProviderReport::Good), "observe/running");
     assert_eq!(world.delivery.runs.len(), runs + 2, "one of each phase");
-    assert_eq!(
-        take(&mut world, says(Phase::Observe, ProviderReport::Good)),
-        "observe/running"
-    );
+    assert_eq!(world.take(&good).unwrap(), "observe/running");
     world.second += 1_800;
-    assert_eq!(take(&mut world, DeliveryInput::Deadline), "observe/running");
-    assert_eq!(
-        take(&mut world, says(Phase::Observe, ProviderReport::Good)),
-        "close/succeeded"
-    );
+    assert_eq!(world.time_passes(), "observe/running");
+    assert_eq!(world.take(&good).unwrap(), "close/succeeded");
     let notes = world.delivery.runs.iter().rev().take(2);
     let notes: Vec<&str> = notes.filter_map(|run| run.summary.as_deref()).collect();
     assert_eq!(

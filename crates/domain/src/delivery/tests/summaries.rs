@@ -18,24 +18,17 @@ fn waits_with(world: &World, id: &str, titles: &[&str]) -> DeliveryInput {
         id: id.parse().unwrap(),
         steps: titles.iter().map(step).collect(),
     };
-    let input = job(&world.delivery, SessionWork::Planned(plan.id.clone()), None);
-    let DeliveryInput::Job(sight, read_at) = input else {
-        panic!("a job");
-    };
+    let work = SessionWork::Planned(plan.id.clone());
     let sight = JobSight {
         plan: Some(DeliveryPlan::of_steps(&plan, at(1))),
         plan_summary: run::summary_of_steps(&plan),
-        ..*sight
+        ..job_sight(&world.delivery, work, None)
     };
-    DeliveryInput::Job(Box::new(sight), read_at)
+    DeliveryInput::Job(Box::new(sight), None)
 }
 
 /// The session rests, and said this last.
 fn rests_having_said(world: &World, second: i64, text: &str) -> DeliveryInput {
-    let input = job(&world.delivery, world.resting(), Some(pull_ref()));
-    let DeliveryInput::Job(sight, read_at) = input else {
-        panic!("a job");
-    };
     let said = AgentMessage {
         id: "a1".parse().unwrap(),
         at: at(second),
@@ -43,9 +36,9 @@ fn rests_having_said(world: &World, second: i64, text: &str) -> DeliveryInput {
     };
     let sight = JobSight {
         said: Some(said),
-        ..*sight
+        ..job_sight(&world.delivery, world.resting(), Some(pull_ref()))
     };
-    DeliveryInput::Job(Box::new(sight), read_at)
+    DeliveryInput::Job(Box::new(sight), None)
 }
 
 #[test]
@@ -79,7 +72,7 @@ fn a_plan_is_summed_up_by_its_steps_and_one_that_was_sent_by_its_first_line() {
 #[test]
 fn a_change_is_summed_up_by_what_its_session_said_last_in_this_round() {
     let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
-    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
+    world.sees(planned("p1"), None);
     let said = "I added\nthe box.";
     let input = rests_having_said(&world, world.second, said);
     assert_eq!(world.take(&input).unwrap(), "implement/running");
@@ -87,9 +80,7 @@ fn a_change_is_summed_up_by_what_its_session_said_last_in_this_round() {
     assert_eq!(place(&world.delivery), "review/running");
     assert_eq!(summary(&world, 1), Some("I added the box."));
     let earlier = world.second;
-    world
-        .orders(Actor::agent("zai"), verdict(Verdict::NotPass, 'a'))
-        .unwrap();
+    world.zai(verdict(Verdict::NotPass, 'a'));
     assert_eq!(place(&world.delivery), "implement/running");
     for (second, said) in [(earlier, said), (world.second + 1, " \u{200b}\n")] {
         let input = rests_having_said(&world, second, said);

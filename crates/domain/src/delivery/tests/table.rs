@@ -58,20 +58,11 @@ pub(super) fn in_cell((phase, status, verdict): (Phase, RunStatus, Option<Verdic
 }
 
 fn commands() -> Vec<(&'static str, Act)> {
-    let part = Part {
-        summary: "Half of it".to_owned(),
-        acceptance_criteria: Vec::new(),
-    };
     vec![
         ("start", Act::Start),
         ("approve", Act::APPROVE),
-        (
-            "reject",
-            Act::Reject {
-                reason: "Smaller, please".to_owned(),
-            },
-        ),
-        ("retry", Act::Retry { reason: None }),
+        ("reject", reject("Smaller, please")),
+        ("retry", RETRY),
         ("cancel", Act::Cancel),
         ("verdict pass", verdict(Verdict::Pass, 'a')),
         ("verdict not_pass", verdict(Verdict::NotPass, 'a')),
@@ -85,7 +76,7 @@ fn commands() -> Vec<(&'static str, Act)> {
         (
             "split",
             Act::Split {
-                children: vec![part],
+                children: vec![part("Half of it")],
             },
         ),
         (
@@ -199,10 +190,7 @@ fn job_sights(delivery: &Delivery) -> Vec<(&'static str, DeliveryInput)> {
     vec![
         ("job: working", seen(SessionWork::Working, Some(pull_ref()))),
         ("job: asks", seen(SessionWork::Asking, Some(pull_ref()))),
-        (
-            "job: has a plan",
-            seen(SessionWork::Planned("p9".parse().unwrap()), None),
-        ),
+        ("job: has a plan", seen(planned("p9"), None)),
         (
             "job: rests",
             seen(SessionWork::Resting(Some(at(4_000))), Some(pull_ref())),
@@ -230,11 +218,9 @@ fn job_sights(delivery: &Delivery) -> Vec<(&'static str, DeliveryInput)> {
             seen(ends(JobEnd::Completed), Some(pull_ref())),
         ),
         ("job: approved on Jules's page", {
-            let mut seen = seen(SessionWork::Working, None);
-            if let DeliveryInput::Job(sight, _) = &mut seen {
-                sight.glimpse.approved_elsewhere = true;
-            }
-            seen
+            let mut sight = job_sight(delivery, SessionWork::Working, None);
+            sight.glimpse.approved_elsewhere = true;
+            DeliveryInput::Job(Box::new(sight), None)
         }),
         ("job: of an earlier attempt failed", {
             let mut earlier = delivery.clone();
@@ -275,12 +261,7 @@ fn pull_sights() -> Vec<(&'static str, DeliveryInput)> {
 
 /// What its issue, a provider and the clock say.
 fn other_sights(phase: Phase) -> Vec<(&'static str, DeliveryInput)> {
-    let issue = |state| {
-        DeliveryInput::Issue(IssueSight {
-            read_at: at(5_000),
-            state,
-        })
-    };
+    let issue = |state| issue_read(5_000, state);
     vec![
         ("issue: open", issue(IssueState::Open)),
         ("issue: closed", closed()),
@@ -311,10 +292,7 @@ fn other_sights(phase: Phase) -> Vec<(&'static str, DeliveryInput)> {
 
 /// Its issue was read at second 5,000, and is closed.
 fn closed() -> DeliveryInput {
-    DeliveryInput::Issue(IssueSight {
-        read_at: at(5_000),
-        state: IssueState::Closed(Some("eve".to_owned())),
-    })
+    issue_read(5_000, IssueState::Closed(Some("eve".to_owned())))
 }
 
 /// What its pull request shows after its issue was closed, which a merge does, too.
@@ -335,11 +313,8 @@ fn closing_rows() -> Rows {
 fn session_rows(delivery: &Delivery) -> Rows {
     let work = delivery.job_seen().unwrap().work.clone();
     let then = |second| {
-        let mut seen = job(delivery, work.clone(), None);
-        if let DeliveryInput::Job(_, read_at) = &mut seen {
-            *read_at = Some(at(second));
-        }
-        vec![closed(), seen]
+        let seen = Box::new(job_sight(delivery, work.clone(), None));
+        vec![closed(), DeliveryInput::Job(seen, Some(at(second)))]
     };
     vec![
         ("issue: closed, session read before", then(4_000)),
@@ -560,7 +535,7 @@ fn what_is_listed_as_legal_is_what_is_accepted() {
     for cell in cells() {
         let delivery = in_cell(cell);
         let own = delivery.rules.clone();
-        for by in [kim(), Actor::agent("zai"), Actor::System] {
+        for by in [kim(), zai(), Actor::System] {
             let listed = legal(&delivery, &by, &own);
             let reason = Some("Smaller, please".to_owned());
             let retry = command("x", by.clone(), Act::Retry { reason });

@@ -1,10 +1,10 @@
 //! What deliveries want of others.
 
 use super::*;
-use crate::event::{Audience, DeliveryAsk};
+use crate::event::DeliveryAsk;
 use crate::ids::AgentName;
 use crate::job::tests::watched_job;
-use crate::job::{self, Job, WaitParty, WaitReason, WaitsFor};
+use crate::job::{self, Job};
 use crate::merge::LastingReason;
 use crate::pull::{Approval, MergeStyle};
 use crate::session::{Plan, PlanStep};
@@ -129,8 +129,7 @@ fn told_anew(world: &mut World) -> (Vec<&'static str>, bool) {
 #[test]
 fn an_issue_is_told_what_holds_the_merge_up_and_anew_only_if_that_changes() {
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
-    let zai = Actor::agent("zai");
-    world.orders(zai, verdict(Verdict::Pass, 'a')).unwrap();
+    world.zai(verdict(Verdict::Pass, 'a'));
     assert_eq!(world.reads(pull('a', Checks::Passed)), "verify/running");
     let approval = LastingReason::NeedsApproval;
     let failed = LastingReason::ChecksFailed;
@@ -186,24 +185,16 @@ fn an_issue_is_told_what_holds_the_merge_up_and_anew_only_if_that_changes() {
 #[test]
 fn an_issue_is_told_anew_which_part_failed() {
     let mut world = World::new(rules(&[Phase::Plan], "verify", ReviewBy::Agent));
-    let part = Part {
-        summary: "Half of it".to_owned(),
-        acceptance_criteria: Vec::new(),
-    };
-    world.kim(Act::Split {
-        children: vec![part.clone(), part],
-    });
-    let children = world.delivery.children.iter();
-    let ids: Vec<DeliveryId> = children.map(|child| child.id.clone()).collect();
+    let children = vec![part("Half of it"); 2];
+    world.kim(Act::Split { children });
+    let ids = world.parts();
     for (first, second, is_new) in [
         (ChildState::Failed, ChildState::Open, true),
         (ChildState::Failed, ChildState::Open, false),
         (ChildState::Open, ChildState::Failed, true),
     ] {
         for (id, state) in ids.iter().zip([first, second]) {
-            world
-                .take(&DeliveryInput::Child(id.clone(), state))
-                .unwrap();
+            world.child(id, state);
         }
         let codes = vec!["parts_open", "part_failed"];
         assert_eq!(told_anew(&mut world), (codes, is_new));
@@ -348,8 +339,7 @@ fn a_plan_that_its_question_cuts_is_read_whole_where_it_says() {
 #[test]
 fn a_merge_that_lacks_nothing_but_an_approval_is_asked_for_until_it_is_ordered() {
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
-    let zai = || Actor::agent("zai");
-    world.orders(zai(), verdict(Verdict::Pass, 'a')).unwrap();
+    world.zai(verdict(Verdict::Pass, 'a'));
     let asks = |world: &World| {
         let all = wants(&world.delivery, &seen(world));
         let asks = all.iter().filter(|want| matches!(want, Want::Ask { .. }));
@@ -381,7 +371,7 @@ fn a_merge_that_lacks_nothing_but_an_approval_is_asked_for_until_it_is_ordered()
         head: None,
         style: MergeStyle::default(),
     };
-    world.orders(zai(), merge).unwrap();
+    world.zai(merge);
     assert_eq!(asks(&world), none());
     assert_eq!(open_events(&world.delivery), []);
 }
@@ -410,17 +400,14 @@ fn an_ordinary_delivery_wants_one_thing_after_the_other() {
     assert_eq!(wanted(&world), ["create job"]);
     world.sees(SessionWork::Waiting, None);
     assert_eq!(wanted(&world), none());
-    world.sees(SessionWork::Planned("p1".parse().unwrap()), None);
+    world.sees(planned("p1"), None);
     assert_eq!(wanted(&world), none());
     world.kim(Act::APPROVE);
     assert_eq!(wanted(&world), ["approve p1 by person kim"]);
-    let resting = world.resting();
-    world.sees(resting, Some(pull_ref()));
+    world.rests();
     world.reads(pull('a', Checks::Passed));
     assert_eq!(wanted(&world), ["ask the agent"]);
-    world
-        .orders(Actor::agent("zai"), verdict(Verdict::Pass, 'a'))
-        .unwrap();
+    world.zai(verdict(Verdict::Pass, 'a'));
     assert_eq!(wanted(&world), none());
     world.kim(Act::APPROVE);
     assert_eq!(wanted(&world), ["approve pull by person kim"]);
@@ -451,9 +438,7 @@ fn an_ordinary_delivery_wants_one_thing_after_the_other() {
 #[test]
 fn feedback_is_said_once_to_the_same_session() {
     let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
-    world
-        .orders(Actor::agent("zai"), verdict(Verdict::NotPass, 'a'))
-        .unwrap();
+    world.zai(verdict(Verdict::NotPass, 'a'));
     assert_eq!(wanted(&world), ["say 1: Test the cart."]);
     let cause = format!("delivery:{}:1", world.delivery.id);
     assert_eq!(unsent_cause(&world.delivery), Some(cause));
@@ -463,8 +448,7 @@ fn feedback_is_said_once_to_the_same_session() {
         told.job.as_mut().unwrap().message_sent = Some(round);
         assert_eq!(wanted_at(&world.delivery, &told), wanted, "{round}");
     }
-    let resting = world.resting();
-    world.sees(resting, Some(pull_ref()));
+    world.rests();
     assert_eq!(unsent_cause(&world.delivery), None);
 }
 
@@ -473,10 +457,7 @@ fn another_attempt_is_wanted_until_it_is_there() {
     let mut world = World::in_review(rules(&[Phase::Implement], "verify", ReviewBy::Agent));
     world.delivery.phase = Phase::Implement;
     world.delivery.run_status = RunStatus::Succeeded;
-    let reject = Act::Reject {
-        reason: "Another way".to_owned(),
-    };
-    world.kim(reject);
+    world.kim(reject("Another way"));
     assert_eq!(wanted(&world), ["start over: attempt 2"]);
     let mut over = seen(&world);
     over.job.as_mut().unwrap().work = SessionWork::Ended(JobEnd::Completed);
@@ -503,12 +484,7 @@ fn what_is_called_off_calls_its_job_off() {
     let mut closed = World::new(rules(&[], "verify", ReviewBy::Agent));
     closed.sees(SessionWork::Working, None);
     let state = IssueState::Closed(Some("eve".to_owned()));
-    closed
-        .take(&DeliveryInput::Issue(IssueSight {
-            read_at: at(9),
-            state,
-        }))
-        .unwrap();
+    closed.take(&issue_read(9, state)).unwrap();
     assert_eq!(wanted(&closed), ["read session"]);
     closed.reads_session(9);
     assert_eq!(wanted(&closed), ["cancel job by person eve"]);
@@ -517,9 +493,7 @@ fn what_is_called_off_calls_its_job_off() {
 #[test]
 fn an_endpoint_before_the_merge_leaves_everything_as_it_is() {
     let mut world = World::in_review(rules(&[], "review", ReviewBy::Agent));
-    world
-        .orders(Actor::agent("zai"), verdict(Verdict::Pass, 'a'))
-        .unwrap();
+    world.zai(verdict(Verdict::Pass, 'a'));
     assert_eq!(place(&world.delivery), "close/succeeded");
     assert_eq!(wanted(&world), ["leave job", "close acme/shop#12"]);
 }
@@ -528,10 +502,6 @@ fn an_endpoint_before_the_merge_leaves_everything_as_it_is() {
 fn parts_are_created_and_called_off() {
     let mut world = World::new(rules(&[], "verify", ReviewBy::Agent));
     world.sees(SessionWork::Working, None);
-    let part = |name: &str| Part {
-        summary: name.to_owned(),
-        acceptance_criteria: Vec::new(),
-    };
     world.kim(Act::Split {
         children: vec![part("one"), part("two")],
     });
@@ -539,12 +509,7 @@ fn parts_are_created_and_called_off() {
         wanted(&world),
         ["cancel job by system", "create part one", "create part two"]
     );
-    let ids: Vec<DeliveryId> = world
-        .delivery
-        .children
-        .iter()
-        .map(|it| it.id.clone())
-        .collect();
+    let ids = world.parts();
     let mut sight = Sight {
         children_open: vec![ids[0].clone()],
         ..seen(&world)
@@ -589,21 +554,13 @@ fn failures_and_closed_issues_are_looked_into() {
         wanted_at(&canceled.delivery, &open),
         ["cancel job by person kim", "cancel job by person kim"]
     );
-    let state = IssueState::Closed(None);
     world
-        .take(&DeliveryInput::Issue(IssueSight {
-            read_at: at(900),
-            state,
-        }))
+        .take(&issue_read(900, IssueState::Closed(None)))
         .unwrap();
     assert_eq!(wanted(&world), ["create job that reviews", "read pull"]);
     world.reads(pull('a', Checks::GivenUp));
     assert_eq!(wanted(&world), ["read pull", "tell that review failed"]);
-    let mut deploys = World::in_review(Rules {
-        deploy: "workflow:deploy.yml@main".parse().unwrap(),
-        ..rules(&[], "deploy", ReviewBy::Nobody)
-    });
-    deploys.reads(merged(None));
+    let deploys = World::deploying("workflow:deploy.yml@main");
     assert_eq!(
         wanted(&deploys),
         ["dispatch deploy.yml on main", "ask about deploy"]
@@ -612,17 +569,11 @@ fn failures_and_closed_issues_are_looked_into() {
 
 #[test]
 fn what_an_agent_cancels_is_told_to_a_person_and_what_a_person_cancels_to_no_one() {
-    for (by, told) in [(kim(), None), (Actor::agent("zai"), Some(Audience::Human))] {
+    for (by, told) in [(kim(), None), (zai(), Some(Audience::Human))] {
         let mut world = World::in_review(rules(&[], "verify", ReviewBy::Agent));
         assert_eq!(world.orders(by, Act::Cancel).unwrap(), "review/failed");
-        let all = wants(&world.delivery, &seen(&world)).into_iter();
-        let failed = all.filter_map(|want| {
-            let Want::TellFailed { audience, .. } = want else {
-                return None;
-            };
-            Some(audience)
-        });
-        assert_eq!(failed.collect::<Vec<_>>(), Vec::from_iter(told));
+        let failed = audiences(&world.delivery, &seen(&world));
+        assert_eq!(failed, Vec::from_iter(told));
         assert_eq!(
             open_events(&world.delivery).len(),
             usize::from(told.is_some())
@@ -642,12 +593,8 @@ fn it_looks_again_sooner_while_something_runs_and_no_more_once_it_is_over() {
     assert_eq!(wait(&world), Some(10));
     world.kim(Act::Cancel);
     assert_eq!(wait(&world), Some(60));
-    let state = IssueState::Closed(None);
     world
-        .take(&DeliveryInput::Issue(IssueSight {
-            read_at: at(9),
-            state,
-        }))
+        .take(&issue_read(9, IssueState::Closed(None)))
         .unwrap();
     assert_eq!(wait(&world), Some(10));
     world.second += 3_600;

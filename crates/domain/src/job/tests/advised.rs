@@ -15,23 +15,18 @@ fn jobs() -> Vec<(String, Job)> {
         ("creating".to_owned(), creating()),
         ("watched".to_owned(), watched_job()),
     ];
-    let mut asked = Story::new();
-    asked.log = vec![agent("a", 10)];
-    asked.poll(20, "AWAITING_USER_FEEDBACK");
+    let asked = Story::polled(vec![agent("a", 10)], 20, ASKING);
     jobs.push(("asked".to_owned(), asked.job.clone()));
     let answered = say(&asked.job, None, ("Blue", "c"), (at(30), &asked.timing));
     jobs.push(("answered".to_owned(), answered.unwrap().aggregate));
-    let mut plan = Story::new();
-    plan.log = vec![planned("p", 10)];
-    plan.poll(20, "AWAITING_PLAN_APPROVAL");
+    let mut plan = Story::polled(vec![planned("p", 10)], 20, "AWAITING_PLAN_APPROVAL");
     jobs.push(("plan".to_owned(), plan.job.clone()));
-    plan.poll(30, "IN_PROGRESS");
+    plan.poll(30, WORKING);
     plan.log.push(worked("w", 40));
-    plan.poll(50, "IN_PROGRESS");
+    plan.poll(50, WORKING);
     jobs.push(("plan worked on".to_owned(), plan.job));
     for state in ["PAUSED", "ON_HOLIDAY", "COMPLETED"] {
-        let mut story = Story::new();
-        story.poll(20, state);
+        let mut story = Story::polled(vec![], 20, state);
         story.poll(40, state);
         jobs.push((state.to_owned(), story.job));
     }

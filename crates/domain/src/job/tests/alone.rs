@@ -16,8 +16,8 @@ fn a_job_alone_says_the_same_as_far_as_it_goes() {
     let reference: crate::ids::PullRef = "acme/shop#1".parse().unwrap();
     let states = [
         "QUEUED",
-        "IN_PROGRESS",
-        "AWAITING_USER_FEEDBACK",
+        WORKING,
+        ASKING,
         "PAUSED",
         "COMPLETED",
         "NO_SUCH_STATE",
@@ -28,9 +28,7 @@ fn a_job_alone_says_the_same_as_far_as_it_goes() {
         .flat_map(|has| states.map(|it| (has, it)))
     {
         for seconds in [10, 4_000, 90_000] {
-            let mut story = Story::new();
-            story.log = vec![agent("a1", 5)];
-            story.poll(seconds, state);
+            let mut story = Story::polled(vec![agent("a1", 5)], seconds, state);
             if has_pull && let JobPhase::Watching(watch) = &mut story.job.phase {
                 watch.pull = Some(reference.clone());
             }

@@ -19,6 +19,14 @@ fn sha() -> CommitSha {
     "0123456789abcdef0123456789abcdef01234567".parse().unwrap()
 }
 
+fn prompted(prompt: &str) -> NewJob {
+    let prompt = prompt.to_owned();
+    NewJob {
+        prompt,
+        ..new_job()
+    }
+}
+
 fn code<T: std::fmt::Debug>(refused: Result<T, NotNow>) -> &'static str {
     refused.unwrap_err().code
 }
@@ -29,15 +37,7 @@ fn a_new_job_waits_for_a_slot_and_is_named_by_its_first_line() {
     assert_eq!(step.aggregate.title, "Fix the cart");
     assert_eq!(step.due, Some(at(0)));
     assert_eq!(step.follow_ups, [FollowUp::Job(step.aggregate.id.clone())]);
-    let prompt = |prompt: String| {
-        create(
-            NewJob {
-                prompt,
-                ..new_job()
-            },
-            at(0),
-        )
-    };
+    let prompt = |prompt: String| create(prompted(&prompt), at(0));
     assert_eq!(code(prompt("  \n".to_owned())), "prompt_empty");
     assert_eq!(
         code(prompt("x".repeat(PROMPT_BYTES_MAX + 1))),
@@ -48,16 +48,7 @@ fn a_new_job_waits_for_a_slot_and_is_named_by_its_first_line() {
 
 #[test]
 fn a_text_that_is_refused_is_named_by_its_field() {
-    let create = |prompt: &str| {
-        let prompt = prompt.to_owned();
-        create(
-            NewJob {
-                prompt,
-                ..new_job()
-            },
-            at(0),
-        )
-    };
+    let create = |prompt: &str| create(prompted(prompt), at(0));
     let (job, timing) = (watched_job(), Timing::default());
     let say = |text: &str| say(&job, None, (text, "c1"), (at(0), &timing));
     let long = "x".repeat(PROMPT_BYTES_MAX.max(MESSAGE_BYTES_MAX) + 1);
@@ -235,13 +226,12 @@ fn words_go_to_the_current_session_only() {
 fn a_sent_message_is_awaited_in_the_log_for_a_while() {
     let timing = Timing::default();
     let session: SessionId = SESSION.parse().unwrap();
-    let mut story = Story::new();
-    story.poll(10, "IN_PROGRESS");
+    let mut story = Story::polled(vec![], 10, WORKING);
     let step = said(&story.job, &session, at(20), &timing);
     story.take(step);
     assert_eq!(story.watch().unconfirmed_since, Some(at(20)));
     story.log = vec![user("u1", 21)];
-    story.poll(30, "IN_PROGRESS");
+    story.poll(30, WORKING);
     assert_eq!(story.watch().unconfirmed_since, None);
     // The echo was read before the sending was recorded.
     let step = said(&story.job, &session, at(35), &timing);
@@ -251,25 +241,24 @@ fn a_sent_message_is_awaited_in_the_log_for_a_while() {
     let step = said(&story.job, &session, at(300), &timing);
     story.take(step);
     story.log.push(user("u2", 179));
-    story.poll(301, "IN_PROGRESS");
+    story.poll(301, WORKING);
     assert_eq!(story.watch().unconfirmed_since, Some(at(300)));
     story.log.push(user("u3", 180));
-    story.poll(302, "IN_PROGRESS");
+    story.poll(302, WORKING);
     assert_eq!(story.watch().unconfirmed_since, None);
     // It never comes.
     let step = said(&story.job, &session, at(400), &timing);
     story.take(step);
-    story.poll(999, "IN_PROGRESS");
+    story.poll(999, WORKING);
     assert!(story.watch().unconfirmed_since.is_some());
-    story.poll(1_000, "IN_PROGRESS");
+    story.poll(1_000, WORKING);
     assert_eq!(story.watch().unconfirmed_since, None);
 }
 
 #[test]
 fn the_waiting_plan_is_approved_whatever_the_state_says() {
     let timing = Timing::default();
-    let mut story = Story::new();
-    story.poll(5, "IN_PROGRESS");
+    let mut story = Story::polled(vec![], 5, WORKING);
     assert_eq!(
         code(approve(&story.job, None, None, at(0), &timing)),
         "no_open_plan"
@@ -280,8 +269,7 @@ fn the_waiting_plan_is_approved_whatever_the_state_says() {
         let step = approve(&story.job, None, None, at(0), &timing).unwrap();
         assert_eq!(step.effects[0].to_string(), format!("approve:{SESSION}:p1"));
     }
-    let mut story = Story::new();
-    story.poll(10, "AWAITING_PLAN_APPROVAL");
+    let story = Story::polled(vec![], 10, "AWAITING_PLAN_APPROVAL");
     let step = approve(&story.job, None, None, at(0), &timing).unwrap();
     assert!(
         step.effects[0]
@@ -327,11 +315,11 @@ fn retries_are_new_sessions_and_limited() {
 
 #[test]
 fn adopting_needs_the_same_repository() {
-    let step = adopt(new_job(), &view(SESSION, "IN_PROGRESS"), at(0)).unwrap();
+    let step = adopt(new_job(), &view(SESSION, WORKING), at(0)).unwrap();
     assert_eq!(step.aggregate.origin, Origin::Adopted);
     // Silence is news after twenty minutes, which polls notice; the row makes up for them.
     assert_eq!(step.due, Some(at(90 * 60)));
-    let mut elsewhere = view(SESSION, "IN_PROGRESS");
+    let mut elsewhere = view(SESSION, WORKING);
     elsewhere.repo = None;
     assert_eq!(
         code(adopt(new_job(), &elsewhere, at(0))),
@@ -351,10 +339,7 @@ fn a_session_that_a_delivery_collects_did_nothing_since_it_ended() {
             ..new_job()
         };
         let step = adopt(new, &ended, at(0)).unwrap();
-        let JobPhase::Watching(watch) = step.aggregate.phase else {
-            panic!("watched");
-        };
-        assert_eq!(watch.progress_at, progress_at);
+        assert_eq!(watched(&step.aggregate).progress_at, progress_at);
     }
 }
 
@@ -558,21 +543,16 @@ fn what_is_not_done_is_under_way() {
     assert!(is_so(&queued()) && is_so(&creating()));
     for (state, expected) in [
         ("QUEUED", true),
-        ("IN_PROGRESS", true),
-        ("AWAITING_USER_FEEDBACK", true),
+        (WORKING, true),
+        (ASKING, true),
         ("AWAITING_PLAN_APPROVAL", true),
         ("PAUSED", true),
         ("COMPLETED", false),
     ] {
         let mut job = watched_job();
-        let JobPhase::Watching(watch) = &mut job.phase else {
-            panic!("no session");
-        };
-        watch.state = SessionState::from(state.to_owned());
+        watching(&mut job).state = SessionState::from(state.to_owned());
         assert_eq!(is_so(&job), expected, "{state}");
-        if let JobPhase::Watching(watch) = &mut job.phase {
-            watch.unconfirmed_since = Some(at(99));
-        }
+        watching(&mut job).unconfirmed_since = Some(at(99));
         assert!(is_so(&job), "{state} with a message that it has not read");
         assert!(!is_so(&leave(&job, at(100)).aggregate));
     }

@@ -3,8 +3,7 @@
 use super::*;
 
 fn finished() -> Story {
-    let mut story = Story::new();
-    story.poll(5, "IN_PROGRESS");
+    let mut story = Story::polled(vec![], 5, WORKING);
     story.log = vec![done("d1", 9)];
     story.pulls = vec!["acme/shop#7".parse().unwrap()];
     story
@@ -25,8 +24,7 @@ fn fifty_polls_of_a_finished_job_are_one_event() {
 
 #[test]
 fn a_session_that_is_done_is_at_work_no_more_while_its_words_are_awaited() {
-    let mut story = Story::new();
-    story.poll(5, "IN_PROGRESS");
+    let mut story = Story::polled(vec![], 5, WORKING);
     let waits = |story: &Story| waits_for(&story.job, None, None).what;
     assert_eq!(waits(&story), WaitReason::Work);
     assert!(story.poll(10, "COMPLETED").is_empty());
@@ -37,12 +35,10 @@ fn a_session_that_is_done_is_at_work_no_more_while_its_words_are_awaited() {
 
 #[test]
 fn a_hundred_polls_in_progress_change_nothing() {
-    let mut story = Story::new();
-    story.log = vec![worked("w1", 3)];
-    story.poll(5, "IN_PROGRESS");
+    let mut story = Story::polled(vec![worked("w1", 3)], 5, WORKING);
     let job = story.job.clone();
     for second in 6..106 {
-        assert!(story.poll(second, "IN_PROGRESS").is_empty());
+        assert!(story.poll(second, WORKING).is_empty());
         assert_eq!(story.job, job);
     }
     assert!(story.events.is_empty() && story.effects.is_empty());
@@ -56,7 +52,7 @@ fn flapping_is_no_new_completion_but_a_new_word_is() {
         let state = if second % 2 == 0 {
             "COMPLETED"
         } else {
-            "IN_PROGRESS"
+            WORKING
         };
         assert!(story.poll(second, state).is_empty());
     }
@@ -79,7 +75,7 @@ fn after_a_message_completed_is_news_again_even_without_a_word() {
     story.poll(10, "COMPLETED");
     story.log.push(user("u1", 100));
     assert!(story.poll(110, "COMPLETED").is_empty());
-    assert!(story.poll(195, "IN_PROGRESS").is_empty());
+    assert!(story.poll(195, WORKING).is_empty());
     assert!(story.poll(300, "COMPLETED").is_empty());
     assert_eq!(story.poll(330, "COMPLETED"), ["completed: acme/shop#7"]);
     // The word that belongs to it comes late.
@@ -93,7 +89,7 @@ fn after_a_message_completed_is_news_again_even_without_a_word() {
 fn a_message_to_a_session_that_had_flapped_is_no_completion() {
     let mut story = finished();
     story.poll(10, "COMPLETED");
-    story.poll(20, "IN_PROGRESS");
+    story.poll(20, WORKING);
     story.poll(30, "COMPLETED");
     story.log.push(user("u1", 100));
     for second in [110, 150, 190] {
@@ -106,7 +102,7 @@ fn a_message_of_before_the_completion_makes_no_other_of_it() {
     let mut story = finished();
     story.log.insert(0, user("u1", 8));
     assert_eq!(story.poll(10, "COMPLETED"), ["completed: acme/shop#7"]);
-    story.poll(20, "IN_PROGRESS");
+    story.poll(20, WORKING);
     for second in [30, 61, 200] {
         assert!(story.poll(second, "COMPLETED").is_empty());
     }
@@ -123,7 +119,7 @@ fn a_message_of_before_the_completion_makes_no_other_of_it() {
 fn a_message_of_the_moment_in_which_a_state_came_back_has_not_caused_it() {
     let mut story = finished();
     story.poll(10, "COMPLETED");
-    story.poll(20, "IN_PROGRESS");
+    story.poll(20, WORKING);
     story.poll(30, "COMPLETED");
     story.log.push(user("u1", 30));
     for second in [40, 61, 200] {
@@ -179,9 +175,7 @@ fn a_known_pull_request_is_not_forgotten_nor_exchanged_for_an_older_one() {
 
 #[test]
 fn a_finished_session_without_a_pull_request_is_left_after_a_week() {
-    let mut story = Story::new();
-    story.log = vec![done("d1", 9)];
-    story.poll(10, "COMPLETED");
+    let mut story = Story::polled(vec![done("d1", 9)], 10, "COMPLETED");
     story.poll(40, "COMPLETED");
     let week = 7 * 24 * 3600;
     story.poll(10 + week - 1, "COMPLETED");
@@ -196,12 +190,10 @@ fn a_finished_session_without_a_pull_request_is_left_after_a_week() {
 
 #[test]
 fn a_session_that_works_again_is_not_left() {
-    let mut story = Story::new();
-    story.log = vec![done("d1", 9)];
-    story.poll(10, "COMPLETED");
+    let mut story = Story::polled(vec![done("d1", 9)], 10, "COMPLETED");
     assert_eq!(story.poll(40, "COMPLETED"), ["completed: "]);
-    story.poll(100, "IN_PROGRESS");
-    story.poll(100 + 8 * 24 * 3600, "IN_PROGRESS");
+    story.poll(100, WORKING);
+    story.poll(100 + 8 * 24 * 3600, WORKING);
     assert!(!story.job.is_ended());
 }
 

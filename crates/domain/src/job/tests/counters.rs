@@ -5,10 +5,6 @@ use crate::effect::Effect;
 use crate::event::Audience;
 use crate::failure::{Failure, FailureClass};
 
-const ASKING: &str = "AWAITING_USER_FEEDBACK";
-const WORKING: &str = "IN_PROGRESS";
-const MINUTE: i64 = 60;
-
 fn whom(story: &Story) -> Vec<Audience> {
     story.events.iter().map(|event| event.audience).collect()
 }
@@ -64,8 +60,7 @@ fn whatever_is_open_for_weeks_is_looked_at_once_a_week() {
         (done("d1", 5), "COMPLETED"),
     ];
     for (first, state) in stories {
-        let mut story = Story::new();
-        story.log = vec![first];
+        let mut story = Story::of(vec![first]);
         story.pulls = vec!["acme/shop#7".parse().unwrap()];
         story.poll(5, state);
         story.poll(day, state);
@@ -199,8 +194,7 @@ fn another_attempt_counts_anew_but_for_nudges() {
 
 #[test]
 fn words_to_a_silent_session_are_an_answer_until_its_silence_is_announced_again() {
-    let mut story = Story::new();
-    story.poll(0, WORKING);
+    let mut story = Story::polled(vec![], 0, WORKING);
     assert_eq!(story.poll(15 * MINUTE, WORKING).len(), 1);
     let waits = |job: &Job| waits_for(job, None, None).what;
     assert_eq!(waits(&story.job), WaitReason::Silence);

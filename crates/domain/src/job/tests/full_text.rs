@@ -31,9 +31,11 @@ fn read(story: &Story, address: &str) -> Vec<String> {
 #[test]
 fn a_long_question_is_read_whole_where_its_event_says() {
     let long = "Which one? ".repeat(1_000);
-    let mut story = Story::new();
-    story.log = vec![said("a1", 5, "Hello"), said("a2", 8, &long)];
-    story.poll(10, "AWAITING_USER_FEEDBACK");
+    let story = Story::polled(
+        vec![said("a1", 5, "Hello"), said("a2", 8, &long)],
+        10,
+        ASKING,
+    );
     let told = address(&story.events[0]).expect("an address");
     assert_eq!(read(&story, told), [long]);
 }
@@ -63,17 +65,13 @@ fn a_long_plan_is_read_whole_where_its_event_says() {
 #[test]
 fn a_long_reason_is_read_whole_where_its_event_says() {
     let long = "no space left; ".repeat(300);
-    let mut story = Story::new();
-    story.log = vec![failed(8, &long)];
-    story.poll(10, "FAILED");
+    let story = Story::polled(vec![failed(8, &long)], 10, "FAILED");
     let told = address(&story.events[0]).expect("an address");
     assert_eq!(read(&story, told), [long]);
 }
 
 #[test]
 fn what_is_told_whole_says_nothing() {
-    let mut story = Story::new();
-    story.log = vec![said("a1", 8, "Which one?")];
-    story.poll(10, "AWAITING_USER_FEEDBACK");
+    let story = Story::polled(vec![said("a1", 8, "Which one?")], 10, ASKING);
     assert_eq!(address(&story.events[0]), None);
 }

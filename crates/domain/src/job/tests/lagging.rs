@@ -13,9 +13,9 @@ const DUE: i64 = 9 + QUIET;
 fn lagging(pulls: &[&str]) -> Story {
     let mut story = Story::new();
     story.pulls = pulls.iter().map(|pull| pull.parse().unwrap()).collect();
-    story.poll(5, "IN_PROGRESS");
+    story.poll(5, WORKING);
     story.log = vec![done("d1", 9)];
-    assert!(story.poll(10, "IN_PROGRESS").is_empty());
+    assert!(story.poll(10, WORKING).is_empty());
     story.looks.clear();
     story
 }
@@ -29,11 +29,11 @@ fn rest_at(story: &Story, second: i64) -> SessionStatus {
 fn its_word_is_announced_once_nothing_has_happened_for_a_while() {
     let mut story = lagging(&["acme/shop#7"]);
     assert_eq!(story.due, Some(at(DUE)));
-    assert!(story.poll(DUE - 1, "IN_PROGRESS").is_empty());
+    assert!(story.poll(DUE - 1, WORKING).is_empty());
     // Only a read of the log just now proves that nothing came after it.
-    assert!(story.glance(DUE, "IN_PROGRESS").is_empty());
+    assert!(story.glance(DUE, WORKING).is_empty());
     assert_eq!(rest_at(&story, DUE), SessionStatus::Working);
-    let announced = story.poll(DUE, "IN_PROGRESS");
+    let announced = story.poll(DUE, WORKING);
     assert_eq!(announced, ["completed: acme/shop#7"]);
     assert_eq!(
         story.looks,
@@ -43,7 +43,7 @@ fn its_word_is_announced_once_nothing_has_happened_for_a_while() {
     // It rests: neither stuck nor completed again, whatever its state says now.
     let week = story.timing.watch_completed.as_secs();
     assert_eq!(story.due, Some(at(DUE + week)));
-    assert!(story.poll(DUE + 5_000, "IN_PROGRESS").is_empty());
+    assert!(story.poll(DUE + 5_000, WORKING).is_empty());
     assert!(story.poll(DUE + 6_000, "COMPLETED").is_empty());
     assert!(story.poll(DUE + 6_100, "COMPLETED").is_empty());
     assert!(!story.job.is_ended());
@@ -52,44 +52,44 @@ fn its_word_is_announced_once_nothing_has_happened_for_a_while() {
 #[test]
 fn outputs_that_come_late_join_it() {
     let mut story = lagging(&[]);
-    assert_eq!(story.poll(DUE, "IN_PROGRESS"), ["completed: "]);
+    assert_eq!(story.poll(DUE, WORKING), ["completed: "]);
     story.pulls = vec!["acme/shop#7".parse().unwrap()];
-    let joined = story.poll(DUE + 10, "IN_PROGRESS");
+    let joined = story.poll(DUE + 10, WORKING);
     assert_eq!(joined, ["+completed: acme/shop#7"]);
-    assert!(story.poll(DUE + 20, "IN_PROGRESS").is_empty());
+    assert!(story.poll(DUE + 20, WORKING).is_empty());
 }
 
 #[test]
 fn what_it_says_or_does_afterwards_puts_it_off() {
     let mut story = lagging(&["acme/shop#7"]);
     story.log.push(agent("a1", 200));
-    assert!(story.poll(201, "IN_PROGRESS").is_empty());
-    assert!(story.poll(DUE, "IN_PROGRESS").is_empty());
-    assert_eq!(story.poll(200 + QUIET, "IN_PROGRESS").len(), 1);
+    assert!(story.poll(201, WORKING).is_empty());
+    assert!(story.poll(DUE, WORKING).is_empty());
+    assert_eq!(story.poll(200 + QUIET, WORKING).len(), 1);
     assert_eq!(rest_at(&story, 201 + QUIET), SessionStatus::Resting);
     // Work that goes on is work, and its silence is announced.
     story.log.push(worked("w1", 1_000));
-    assert!(story.poll(1_001, "IN_PROGRESS").is_empty());
+    assert!(story.poll(1_001, WORKING).is_empty());
     assert_eq!(rest_at(&story, 1_002), SessionStatus::Working);
-    assert_eq!(story.poll(1_000 + 900, "IN_PROGRESS").len(), 1);
+    assert_eq!(story.poll(1_000 + 900, WORKING).len(), 1);
     assert_eq!(rest_at(&story, 2_201), SessionStatus::Resting);
 }
 
 #[test]
 fn one_that_was_spoken_to_says_so_again() {
     let mut story = lagging(&["acme/shop#7"]);
-    story.poll(DUE, "IN_PROGRESS");
+    story.poll(DUE, WORKING);
     let session: SessionId = SESSION.parse().unwrap();
     let step = said(&story.job, &session, at(400), &story.timing);
     story.take(step);
     assert_eq!(rest_at(&story, 401), SessionStatus::Working);
     story.log.push(user("u1", 400));
-    assert!(story.poll(410, "IN_PROGRESS").is_empty());
-    assert!(story.poll(400 + QUIET, "IN_PROGRESS").is_empty());
+    assert!(story.poll(410, WORKING).is_empty());
+    assert!(story.poll(400 + QUIET, WORKING).is_empty());
     assert_eq!(rest_at(&story, 401 + QUIET), SessionStatus::Working);
     story.log.push(done("d2", 800));
-    assert!(story.poll(801, "IN_PROGRESS").is_empty());
-    let again = story.poll(800 + QUIET, "IN_PROGRESS");
+    assert!(story.poll(801, WORKING).is_empty());
+    let again = story.poll(800 + QUIET, WORKING);
     assert_eq!(again, ["completed: acme/shop#7"]);
     assert_ne!(story.events[0].id, story.events[1].id);
 }
@@ -98,9 +98,9 @@ fn one_that_was_spoken_to_says_so_again() {
 fn words_that_answer_nobody_are_no_completion() {
     let mut story = lagging(&[]);
     story.log.push(user("u1", 20));
-    story.poll(21, "IN_PROGRESS");
-    assert!(story.poll(20 + QUIET, "IN_PROGRESS").is_empty());
-    let stuck = story.poll(20 + 900, "IN_PROGRESS");
+    story.poll(21, WORKING);
+    assert!(story.poll(20 + QUIET, WORKING).is_empty());
+    let stuck = story.poll(20 + 900, WORKING);
     assert_eq!(stuck, ["stuck: (message to Jules) answer"]);
 }
 
@@ -119,19 +119,19 @@ fn a_state_that_was_left_again_without_a_word_is_not_believed_to_rest() {
     let mut story = lagging(&[]);
     story.poll(20, "COMPLETED");
     assert_eq!(story.poll(50, "COMPLETED"), ["completed: "]);
-    story.poll(60, "IN_PROGRESS");
-    let stuck = story.poll(60 + 900, "IN_PROGRESS");
+    story.poll(60, WORKING);
+    let stuck = story.poll(60 + 900, WORKING);
     assert_eq!(stuck, ["stuck: said it is done"]);
 }
 
 #[test]
 fn without_a_pull_request_it_is_left_alone_in_the_end() {
     let mut story = lagging(&[]);
-    story.poll(DUE, "IN_PROGRESS");
+    story.poll(DUE, WORKING);
     let week = story.timing.watch_completed.as_secs();
-    story.poll(DUE + week - 1, "IN_PROGRESS");
+    story.poll(DUE + week - 1, WORKING);
     assert!(!story.job.is_ended());
-    assert!(story.poll(DUE + week, "IN_PROGRESS").is_empty());
+    assert!(story.poll(DUE + week, WORKING).is_empty());
     let JobPhase::Ended(ending) = &story.job.phase else {
         panic!("{:?}", story.job.phase);
     };
@@ -147,7 +147,7 @@ fn an_archived_session_that_finished_without_a_pull_request_ends_its_job() {
         ("not archived", false, vec![], false, "COMPLETED", false),
         ("with a change", true, vec![pull], false, "COMPLETED", false),
         ("written to", true, vec![], true, "COMPLETED", false),
-        ("at work", true, vec![], false, "IN_PROGRESS", false),
+        ("at work", true, vec![], false, WORKING, false),
     ] {
         let mut story = Story::new();
         story.pulls = pulls;
@@ -179,16 +179,16 @@ fn a_time_that_a_fast_clock_has_left_in_the_future_counts_as_now() {
     let session: SessionId = SESSION.parse().unwrap();
     let mut story = Story::new();
     // The clock is an hour ahead, and is then set right.
-    story.poll(3_600, "IN_PROGRESS");
+    story.poll(3_600, WORKING);
     let step = said(&story.job, &session, at(3_620), &timing);
     story.take(step);
-    story.poll(30, "IN_PROGRESS");
+    story.poll(30, WORKING);
     assert_eq!(story.watch().unconfirmed_since, Some(at(30)));
     assert_eq!(story.watch().state_since, at(30));
     assert_eq!(story.watch().progress_at, at(30));
     // From then on everything is as if it had been right.
-    story.poll(629, "IN_PROGRESS");
+    story.poll(629, WORKING);
     assert_eq!(story.watch().unconfirmed_since, Some(at(30)));
-    story.poll(630, "IN_PROGRESS");
+    story.poll(630, WORKING);
     assert_eq!(story.watch().unconfirmed_since, None);
 }

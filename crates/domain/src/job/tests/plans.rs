@@ -41,9 +41,7 @@ fn plans_are_shown_once_to_whom_the_policy_names() {
 fn a_message_settles_a_question_and_no_plan() {
     let mut plan = waiting(PlanApproval::Agent);
     plan.poll(10, WAITING);
-    let mut question = Story::new();
-    question.log = vec![agent("a1", 5)];
-    question.poll(10, "AWAITING_USER_FEEDBACK");
+    let question = Story::polled(vec![agent("a1", 5)], 10, ASKING);
     for (order, of_plan) in [
         (Order::Say, false),
         (Order::Approve, true),
@@ -120,12 +118,9 @@ fn an_approved_plan_is_answered_while_the_state_lags() {
     story.poll(10, WAITING);
     story.log.push(approved("p1", 15));
     assert!(story.poll(20, WAITING).is_empty());
-    assert!(matches!(
-        story.watch().attention,
-        Attention::Answered { .. }
-    ));
+    assert!(story.is_answered());
     assert!(story.poll(90, WAITING).is_empty());
-    assert!(story.poll(100, "IN_PROGRESS").is_empty());
+    assert!(story.poll(100, WORKING).is_empty());
     assert_eq!(story.watch().attention, Attention::None);
 }
 
@@ -138,14 +133,13 @@ fn a_plan_without_steps_goes_out_and_the_steps_join() {
     story.log = vec![planned("p1", 8)];
     assert_eq!(story.poll(50, WAITING), ["+plan: p1"]);
     assert_eq!(story.amended[0].id, story.events[0].id);
-    story.poll(60, "IN_PROGRESS");
+    story.poll(60, WORKING);
     assert!(story.poll(70, WAITING).is_empty());
 }
 
 /// A plan that was announced without its steps at 40.
 fn without_steps() -> Story {
-    let mut story = Story::new();
-    story.poll(10, WAITING);
+    let mut story = Story::polled(vec![], 10, WAITING);
     assert_eq!(story.poll(40, WAITING), ["plan: -"]);
     story
 }
@@ -156,7 +150,7 @@ fn steps_join_whenever_they_come() {
     written_since.log = vec![planned("p1", 45)];
     assert_eq!(written_since.poll(50, WAITING), ["+plan: p1"]);
     let mut seen_after_flapping = without_steps();
-    seen_after_flapping.poll(50, "IN_PROGRESS");
+    seen_after_flapping.poll(50, WORKING);
     seen_after_flapping.log = vec![planned("p1", 9)];
     assert_eq!(seen_after_flapping.poll(60, WAITING), ["+plan: p1"]);
 }
@@ -173,7 +167,7 @@ fn a_plan_after_the_late_one_is_another() {
 #[test]
 fn a_plan_without_steps_that_comes_back_and_stays_is_the_same() {
     let mut story = without_steps();
-    story.poll(50, "IN_PROGRESS");
+    story.poll(50, WORKING);
     for second in [60, 61, 200] {
         assert!(story.poll(second, WAITING).is_empty());
         let told = &story.events[0].id;
@@ -219,7 +213,7 @@ fn completed_with_a_plan_that_waits_is_a_plan_that_waits() {
     story.log.push(approved("p1", 55));
     assert!(story.poll(60, "COMPLETED").is_empty());
     assert!(story.poll(120, "COMPLETED").is_empty());
-    story.poll(130, "IN_PROGRESS");
+    story.poll(130, WORKING);
     story.log.push(done("d1", 300));
     story.pulls = vec!["acme/shop#7".parse().unwrap()];
     assert_eq!(story.poll(310, "COMPLETED"), ["completed: acme/shop#7"]);
@@ -265,11 +259,9 @@ fn a_plan_whose_approval_never_showed_does_not_hide_a_completion() {
 
 #[test]
 fn approval_read_before_its_plan_counts() {
-    let mut story = Story::new();
-    story.log = vec![approved("p1", 8)];
-    story.poll(9, "PLANNING");
+    let mut story = Story::polled(vec![approved("p1", 8)], 9, "PLANNING");
     story.log.insert(0, planned("p1", 8));
-    story.poll(10, "IN_PROGRESS");
+    story.poll(10, WORKING);
     assert_eq!(story.watch().log.plan, None);
 }
 
@@ -286,7 +278,7 @@ fn a_plan_that_is_approved_elsewhere_is_kept_for_a_delivery() {
         let mut story = Story::new();
         story.job.delivery = delivery;
         story.log = vec![planned("p1", 5), approved("p1", 8)];
-        story.poll(10, "IN_PROGRESS");
+        story.poll(10, WORKING);
         assert_eq!(kept(&story).as_deref(), wanted);
         story.log.push(planned("p2", 20));
         story.poll(25, WAITING);
@@ -297,7 +289,7 @@ fn a_plan_that_is_approved_elsewhere_is_kept_for_a_delivery() {
     ordered.job.delivery = Some(delivery);
     ordered.poll(10, WAITING);
     ordered.log.push(approved("p1", 12));
-    ordered.poll(15, "IN_PROGRESS");
+    ordered.poll(15, WORKING);
     assert_eq!(kept(&ordered), None);
 }
 
@@ -311,9 +303,7 @@ fn a_pull_request_shows_that_no_plan_waits() {
 
 #[test]
 fn an_older_plan_that_comes_late_does_not_replace_a_newer_one() {
-    let mut story = Story::new();
-    story.log = vec![planned("p2", 10)];
-    story.poll(11, "AWAITING_PLAN_APPROVAL");
+    let mut story = Story::polled(vec![planned("p2", 10)], 11, "AWAITING_PLAN_APPROVAL");
     story.log.push(planned("p1", 9));
     assert!(story.poll(12, "AWAITING_PLAN_APPROVAL").is_empty());
     let waiting = story.watch().log.plan.as_ref().unwrap();
@@ -343,9 +333,9 @@ fn replanned(policy: PlanApproval) -> Story {
     let mut story = waiting(policy);
     story.poll(10, WAITING);
     story.log.extend([approved("p1", 15), worked("w1", 20)]);
-    story.poll(25, "IN_PROGRESS");
+    story.poll(25, WORKING);
     story.log.push(planned("p2", 30));
-    assert!(story.poll(32, "IN_PROGRESS").is_empty(), "it may still ask");
+    assert!(story.poll(32, WORKING).is_empty(), "it may still ask");
     story.log.push(worked("w2", 40));
     story
 }
@@ -358,14 +348,14 @@ fn a_plan_that_is_worked_on_without_an_approval_is_told_once() {
         (PlanApproval::Human, Audience::Human),
     ] {
         let mut story = replanned(policy);
-        assert_eq!(story.poll(45, "IN_PROGRESS"), ["unreviewed plan: p2"]);
+        assert_eq!(story.poll(45, WORKING), ["unreviewed plan: p2"]);
         assert_eq!(story.events.last().unwrap().audience, audience);
-        assert!(story.poll(50, "IN_PROGRESS").is_empty());
+        assert!(story.poll(50, WORKING).is_empty());
         assert!(has_unreviewed_plan(&story.job));
         story.log.push(planned("p3", 60));
-        story.poll(62, "IN_PROGRESS");
+        story.poll(62, WORKING);
         story.log.push(worked("w3", 65));
-        assert_eq!(story.poll(70, "IN_PROGRESS"), ["unreviewed plan: p3"]);
+        assert_eq!(story.poll(70, WORKING), ["unreviewed plan: p3"]);
         // An approval answers for the present plan alone.
         let told = story.events.iter().rev().take(2);
         let answered: Vec<bool> = told
@@ -379,9 +369,7 @@ fn a_plan_that_is_worked_on_without_an_approval_is_told_once() {
 fn a_pull_request_that_is_not_linked_yet_comes_from_an_unreviewed_plan_too() {
     let mut story = replanned(PlanApproval::Human);
     story.poll(45, "COMPLETED");
-    let JobPhase::Watching(watch) = &story.job.phase else {
-        panic!("not watched");
-    };
+    let watch = story.watch();
     assert_eq!(watch.pull, None);
     assert!(has_unreviewed_plan(&story.job));
     // Nor is it forgotten once the job has ended.
@@ -398,20 +386,18 @@ fn a_plan_may_be_approved_after_the_fact() {
     let timing = Timing::default();
     // Here.
     let mut story = replanned(PlanApproval::Human);
-    story.poll(45, "IN_PROGRESS");
+    story.poll(45, WORKING);
     let (earlier, present) = ("p1".parse().unwrap(), "p2".parse().unwrap());
     let refused = approve(&story.job, None, Some(&earlier), at(50), &timing);
     assert_eq!(refused.unwrap_err().code, "plan_moved");
     let step = approve(&story.job, None, Some(&present), at(50), &timing).unwrap();
     assert_eq!(step.effects.len(), 1);
     assert!(!has_unreviewed_plan(&step.aggregate));
-    let JobPhase::Watching(watch) = &step.aggregate.phase else {
-        panic!("not watched");
-    };
+    let watch = watched(&step.aggregate);
     assert!(is_worked_on(watch, &"p2".parse().unwrap()));
     // Or on Jules's page.
     story.log.push(approved("p2", 55));
-    story.poll(60, "IN_PROGRESS");
+    story.poll(60, WORKING);
     assert!(!has_unreviewed_plan(&story.job));
 }
 
@@ -425,7 +411,7 @@ fn a_plan_that_waits_or_that_needs_no_approval_is_not_unreviewed() {
     let mut story = Story::new();
     story.policy.plan_approval = PlanApproval::Auto;
     story.log = vec![planned("p1", 5), worked("w1", 10)];
-    assert!(story.poll(15, "IN_PROGRESS").is_empty());
+    assert!(story.poll(15, WORKING).is_empty());
     let mut story = replanned(PlanApproval::Auto);
-    assert_eq!(story.poll(45, "IN_PROGRESS"), ["unreviewed plan: p2"]);
+    assert_eq!(story.poll(45, WORKING), ["unreviewed plan: p2"]);
 }

@@ -2,14 +2,11 @@
 
 use super::*;
 use crate::effect::{PullAction, RepoAction};
+use crate::facts::fixture::sha;
 use crate::failure::{Failure, FailureClass};
-use crate::ids::{CommitSha, PullRef, SprintNumber};
+use crate::ids::{PullRef, SprintNumber};
 use crate::pipeline::{PartWork, PipelinePart, Recipe, SprintPart, TreeShas};
 use crate::policy::Source;
-
-fn sha(digit: char) -> CommitSha {
-    String::from(digit).repeat(40).parse().unwrap()
-}
 
 fn pull() -> PullRef {
     "acme/shop#7".parse().unwrap()

@@ -3,13 +3,9 @@
 use super::*;
 use crate::ids::EventId;
 
-const ASKING: &str = "AWAITING_USER_FEEDBACK";
-const WORKING: &str = "IN_PROGRESS";
-
 #[test]
 fn a_question_is_announced_once_however_often_it_is_seen() {
-    let mut story = Story::new();
-    story.log = vec![agent("a1", 5)];
+    let mut story = Story::of(vec![agent("a1", 5)]);
     assert_eq!(story.poll(10, ASKING), ["question: text of a1"]);
     for second in 11..60 {
         assert!(story.poll(second, ASKING).is_empty());
@@ -37,8 +33,7 @@ fn without_text_in_half_a_minute_the_question_goes_out_without() {
 
 #[test]
 fn late_text_joins_the_open_question_under_the_same_id() {
-    let mut story = Story::new();
-    story.poll(10, ASKING);
+    let mut story = Story::polled(vec![], 10, ASKING);
     story.poll(40, ASKING);
     story.log = vec![agent("a1", 9)];
     assert_eq!(story.poll(50, ASKING), ["+question: text of a1"]);
@@ -52,9 +47,7 @@ fn late_text_joins_the_open_question_under_the_same_id() {
 
 #[test]
 fn an_old_answered_message_does_not_close_a_question_without_text() {
-    let mut story = Story::new();
-    story.log = vec![agent("a1", 1), user("u1", 2)];
-    story.poll(10, ASKING);
+    let mut story = Story::polled(vec![agent("a1", 1), user("u1", 2)], 10, ASKING);
     assert_eq!(story.poll(40, ASKING), ["question: -"]);
     assert!(story.poll(50, ASKING).is_empty());
     assert!(matches!(
@@ -67,8 +60,7 @@ fn an_old_answered_message_does_not_close_a_question_without_text() {
 
 #[test]
 fn late_text_after_flapping_still_joins() {
-    let mut story = Story::new();
-    story.poll(10, ASKING);
+    let mut story = Story::polled(vec![], 10, ASKING);
     story.poll(40, ASKING);
     story.poll(50, WORKING);
     story.log = vec![agent("a1", 9)];
@@ -78,8 +70,7 @@ fn late_text_after_flapping_still_joins() {
 
 #[test]
 fn words_after_the_late_ones_are_another_question() {
-    let mut story = Story::new();
-    story.poll(10, ASKING);
+    let mut story = Story::polled(vec![], 10, ASKING);
     story.poll(40, ASKING);
     story.log = vec![agent("a1", 9)];
     assert_eq!(story.poll(50, ASKING), ["+question: text of a1"]);
@@ -90,8 +81,7 @@ fn words_after_the_late_ones_are_another_question() {
 
 #[test]
 fn a_question_without_text_that_flaps_is_the_same() {
-    let mut story = Story::new();
-    story.poll(10, ASKING);
+    let mut story = Story::polled(vec![], 10, ASKING);
     assert_eq!(story.poll(40, ASKING), ["question: -"]);
     for second in 50..90 {
         let state = if second % 2 == 0 { WORKING } else { ASKING };
@@ -101,8 +91,7 @@ fn a_question_without_text_that_flaps_is_the_same() {
 
 #[test]
 fn a_question_without_text_that_comes_back_and_stays_is_the_same() {
-    let mut story = Story::new();
-    story.poll(10, ASKING);
+    let mut story = Story::polled(vec![], 10, ASKING);
     assert_eq!(story.poll(40, ASKING), ["question: -"]);
     assert!(story.poll(50, WORKING).is_empty());
     assert!(story.poll(60, ASKING).is_empty());
@@ -114,8 +103,7 @@ fn a_question_without_text_that_comes_back_and_stays_is_the_same() {
 
 #[test]
 fn after_jules_went_on_another_question_without_text_is_another() {
-    let mut story = Story::new();
-    story.poll(10, ASKING);
+    let mut story = Story::polled(vec![], 10, ASKING);
     assert_eq!(story.poll(40, ASKING), ["question: -"]);
     story.log.push(worked("w1", 50));
     assert!(story.poll(51, WORKING).is_empty());
@@ -126,15 +114,10 @@ fn after_jules_went_on_another_question_without_text_is_another() {
 
 #[test]
 fn after_an_answer_the_next_question_is_another() {
-    let mut story = Story::new();
-    story.log = vec![agent("a1", 5)];
-    story.poll(10, ASKING);
+    let mut story = Story::polled(vec![agent("a1", 5)], 10, ASKING);
     story.log.push(user("u1", 20));
     assert!(story.poll(25, ASKING).is_empty());
-    assert!(matches!(
-        story.watch().attention,
-        Attention::Answered { .. }
-    ));
+    assert!(story.is_answered());
     assert!(story.poll(30, WORKING).is_empty());
     story.log.push(agent("a2", 40));
     assert_eq!(story.poll(45, ASKING), ["question: text of a2"]);
@@ -150,9 +133,7 @@ fn answered_by(story: &mut Story, second: i64, state: &str) -> Vec<EventId> {
 
 #[test]
 fn words_after_a_question_answer_it_and_flapping_and_late_ones_do_not() {
-    let mut story = Story::new();
-    story.log = vec![agent("a1", 5)];
-    story.poll(10, ASKING);
+    let mut story = Story::polled(vec![agent("a1", 5)], 10, ASKING);
     assert_eq!(answered_by(&mut story, 15, WORKING), []);
     assert_eq!(answered_by(&mut story, 18, ASKING), []);
     story.log.push(user("u1", 4));
@@ -175,9 +156,7 @@ fn words_after_a_question_answer_it_and_flapping_and_late_ones_do_not() {
 
 #[test]
 fn answer_and_next_question_between_two_polls_are_two_questions() {
-    let mut story = Story::new();
-    story.log = vec![agent("a1", 5)];
-    story.poll(10, ASKING);
+    let mut story = Story::polled(vec![agent("a1", 5)], 10, ASKING);
     story.log.extend([user("u1", 12), agent("a2", 15)]);
     assert_eq!(story.poll(20, ASKING), ["question: text of a2"]);
     assert_eq!(story.events.len(), 2);
@@ -185,8 +164,7 @@ fn answer_and_next_question_between_two_polls_are_two_questions() {
 
 #[test]
 fn next_question_after_one_without_text_is_another() {
-    let mut story = Story::new();
-    story.poll(10, ASKING);
+    let mut story = Story::polled(vec![], 10, ASKING);
     story.poll(40, ASKING);
     story.log = vec![agent("a1", 9), user("u1", 45), agent("a2", 48)];
     assert_eq!(story.poll(50, ASKING), ["question: text of a2"]);
@@ -194,9 +172,7 @@ fn next_question_after_one_without_text_is_another() {
 
 #[test]
 fn two_messages_in_one_breath_are_one_question() {
-    let mut story = Story::new();
-    story.log = vec![agent("a1", 5)];
-    story.poll(10, ASKING);
+    let mut story = Story::polled(vec![agent("a1", 5)], 10, ASKING);
     story.log.push(agent("a2", 11));
     assert_eq!(
         story.poll(20, ASKING),
@@ -209,9 +185,7 @@ fn two_messages_in_one_breath_are_one_question() {
 
 #[test]
 fn a_question_after_jules_went_on_by_itself_is_another() {
-    let mut story = Story::new();
-    story.log = vec![agent("a1", 5)];
-    story.poll(10, ASKING);
+    let mut story = Story::polled(vec![agent("a1", 5)], 10, ASKING);
     story.log.push(worked("w1", 20));
     story.poll(20, WORKING);
     assert!(story.poll(30, ASKING).is_empty());
@@ -231,19 +205,8 @@ fn a_question_already_answered_when_first_seen_is_no_question() {
 
 #[test]
 fn a_message_older_than_the_question_that_turns_up_late_is_no_answer() {
-    let mut story = Story::new();
-    story.log = vec![agent("a1", 10)];
-    story.poll(11, ASKING);
-    story.log.insert(
-        0,
-        activity(
-            "u0",
-            10,
-            ActivityKind::UserMessaged {
-                text: "go".to_owned(),
-            },
-        ),
-    );
+    let mut story = Story::polled(vec![agent("a1", 10)], 11, ASKING);
+    story.log.insert(0, user("u0", 10));
     story.log[0].at = at(10)
         .checked_sub(jiff::SignedDuration::from_millis(400))
         .unwrap();
@@ -256,8 +219,7 @@ fn a_message_older_than_the_question_that_turns_up_late_is_no_answer() {
 
 #[test]
 fn flapping_states_announce_nothing_twice() {
-    let mut story = Story::new();
-    story.log = vec![agent("a1", 5)];
+    let mut story = Story::of(vec![agent("a1", 5)]);
     for second in 10..60 {
         let state = if second % 3 == 0 { ASKING } else { WORKING };
         story.poll(second, state);

@@ -53,7 +53,7 @@ fn the_largest_job_fits_into_a_record() {
         ));
     }
     story.poll(10, "AWAITING_PLAN_APPROVAL");
-    story.poll(20, "AWAITING_USER_FEEDBACK");
+    story.poll(20, ASKING);
     story.poll(30, "AWAITING_PLAN_APPROVAL");
     story.poll(40, &"X".repeat(100_000));
     let bytes = serde_json::to_vec(&story.job).unwrap().len();
@@ -72,24 +72,23 @@ fn what_is_never_asked_for_again_is_forgotten() {
         marks.map(|mark| mark.id.to_string()).collect::<Vec<_>>()
     };
     story.log = vec![worked("w1", 3), worked("w2", 4)];
-    story.poll(5, "IN_PROGRESS");
+    story.poll(5, WORKING);
     assert_eq!(recent(&story), ["w1", "w2"]);
     story.log.push(worked("w3", 5));
-    story.poll(6, "IN_PROGRESS");
+    story.poll(6, WORKING);
     assert_eq!(recent(&story), ["w2", "w3"]);
 }
 
 #[test]
 fn a_job_comes_back_from_its_record_as_it_was() {
-    let mut story = Story::new();
-    story.log = vec![
+    let mut story = Story::of(vec![
         planned("p1", 5),
         approved("p1", 6),
         agent("a1", 7),
         done("d1", 8),
-    ];
+    ]);
     story.pulls = vec!["acme/shop#7".parse().unwrap()];
-    story.poll(10, "AWAITING_USER_FEEDBACK");
+    story.poll(10, ASKING);
     story.poll(20, "COMPLETED");
     let text = serde_json::to_string(&story.job).unwrap();
     assert_eq!(serde_json::from_str::<Job>(&text).unwrap(), story.job);

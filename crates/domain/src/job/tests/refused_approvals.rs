@@ -67,9 +67,7 @@ fn a_refused_approval_of_a_delivery_opens_the_plan_until_its_last_attempt() {
         let again_at = is_again.then(|| plus(at(9), backoff(attempt)));
         assert_eq!(found.again_at, again_at, "{attempt} {class:?}");
         assert_eq!((found.at, found.why.as_str()), (at(9), "no"));
-        let JobPhase::Watching(watch) = &step.aggregate.phase else {
-            panic!("no session");
-        };
+        let watch = watched(&step.aggregate);
         assert_eq!(watch.announced.approved_plan, None);
         let taken = crate::job::approved(&step.aggregate, &Timing::default());
         assert_eq!(refused_approval(&taken.aggregate), None);
@@ -86,9 +84,7 @@ fn the_refused_approval_of_a_job_without_a_delivery_is_announced() {
 #[test]
 fn a_plan_that_does_not_wait_any_more_is_not_refused() {
     let mut job = refused(&approved_job(true), 1, FailureClass::Invalid).aggregate;
-    if let JobPhase::Watching(watch) = &mut job.phase {
-        watch.log.plan = None;
-    }
+    watching(&mut job).log.plan = None;
     assert_eq!(refused_approval(&job), None);
 }
 

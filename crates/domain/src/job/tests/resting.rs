@@ -16,11 +16,9 @@ fn spoken_to(story: &mut Story, second: i64) {
 
 /// A session that was announced as silent at 1205.
 fn silent() -> Story {
-    let mut story = Story::new();
-    story.log = vec![worked("w1", 3)];
-    story.poll(5, "IN_PROGRESS");
+    let mut story = Story::polled(vec![worked("w1", 3)], 5, WORKING);
     assert_eq!(rest_at(&story, 6), Working);
-    assert_eq!(story.poll(1205, "IN_PROGRESS").len(), 1);
+    assert_eq!(story.poll(1205, WORKING).len(), 1);
     story
 }
 
@@ -32,7 +30,7 @@ fn silence_is_rest_until_somebody_speaks() {
     assert_eq!(rest_at(&story, 1211), Working);
     // The words were heard of, and nothing has come of them yet.
     story.log.push(user("u1", 1210));
-    story.poll(1220, "IN_PROGRESS");
+    story.poll(1220, WORKING);
     assert_eq!(rest_at(&story, 1221), Working);
 }
 
@@ -40,14 +38,13 @@ fn silence_is_rest_until_somebody_speaks() {
 fn work_after_silence_is_no_rest() {
     let mut story = silent();
     story.log.push(worked("w2", 1300));
-    story.poll(1301, "IN_PROGRESS");
+    story.poll(1301, WORKING);
     assert_eq!(rest_at(&story, 1302), Working);
 }
 
 #[test]
 fn a_completion_is_rest_once_it_was_announced() {
-    let mut story = Story::new();
-    story.poll(10, "COMPLETED");
+    let mut story = Story::polled(vec![], 10, "COMPLETED");
     assert_eq!(rest_at(&story, 11), Working);
     assert_eq!(story.poll(40, "COMPLETED"), ["completed: "]);
     assert_eq!(rest_at(&story, 41), Resting);
@@ -55,8 +52,7 @@ fn a_completion_is_rest_once_it_was_announced() {
 
 #[test]
 fn a_session_that_was_spoken_to_after_its_completion_is_awaited() {
-    let mut story = Story::new();
-    story.log = vec![done("d1", 9)];
+    let mut story = Story::of(vec![done("d1", 9)]);
     story.pulls = vec!["acme/shop#7".parse().unwrap()];
     story.poll(10, "COMPLETED");
     assert_eq!(rest_at(&story, 11), Resting);
@@ -73,55 +69,44 @@ fn a_session_that_was_spoken_to_after_its_completion_is_awaited() {
 
 #[test]
 fn a_word_of_completion_is_rest_once_it_was_announced() {
-    let mut story = Story::new();
-    story.log = vec![done("d1", 9)];
-    assert!(story.poll(10, "IN_PROGRESS").is_empty());
+    let mut story = Story::of(vec![done("d1", 9)]);
+    assert!(story.poll(10, WORKING).is_empty());
     assert_eq!(rest_at(&story, 11), Working);
     story.pulls = vec!["acme/shop#7".parse().unwrap()];
     assert_eq!(story.poll(20, "COMPLETED"), ["completed: acme/shop#7"]);
     assert_eq!(rest_at(&story, 21), Resting);
     // The list takes it back for a moment, and the log does not.
-    story.poll(30, "IN_PROGRESS");
+    story.poll(30, WORKING);
     assert_eq!(rest_at(&story, 31), Resting);
     spoken_to(&mut story, 35);
     assert_eq!(rest_at(&story, 36), Working);
     story.log.push(user("u1", 40));
-    story.poll(41, "IN_PROGRESS");
+    story.poll(41, WORKING);
     assert_eq!(rest_at(&story, 42), Working);
 }
 
 #[test]
 fn work_after_a_word_of_completion_is_no_rest_before_it_falls_silent_too() {
-    let mut story = Story::new();
-    story.log = vec![done("d1", 9)];
-    story.poll(10, "COMPLETED");
+    let mut story = Story::polled(vec![done("d1", 9)], 10, "COMPLETED");
     story.poll(40, "COMPLETED");
     story.log.push(worked("w2", 50));
-    story.poll(51, "IN_PROGRESS");
+    story.poll(51, WORKING);
     assert_eq!(rest_at(&story, 52), Working);
-    story.poll(51 + 1200, "IN_PROGRESS");
+    story.poll(51 + 1200, WORKING);
     assert_eq!(rest_at(&story, 1252), Resting);
 }
 
 #[test]
 fn whoever_waits_for_an_answer_may_push_once_there_is_one() {
-    for state in [
-        "AWAITING_USER_FEEDBACK",
-        "AWAITING_PLAN_APPROVAL",
-        "PAUSED",
-        "QUEUED",
-        "NEW",
-    ] {
-        let mut story = Story::new();
-        story.poll(10, state);
+    for state in [ASKING, "AWAITING_PLAN_APPROVAL", "PAUSED", "QUEUED", "NEW"] {
+        let story = Story::polled(vec![], 10, state);
         assert_eq!(rest_at(&story, 11), Working, "{state}");
     }
 }
 
 #[test]
 fn what_ended_its_job_says_what_its_session_does() {
-    let mut failed = Story::new();
-    failed.poll(10, "FAILED");
+    let mut failed = Story::polled(vec![], 10, "FAILED");
     failed.poll(99, "FAILED");
     assert!(failed.job.is_ended());
     assert_eq!(rest_at(&failed, 100), Failed);
@@ -143,9 +128,7 @@ fn a_session_of_an_earlier_attempt_answers_to_nobody() {
 
 #[test]
 fn a_return_is_awaited_after_later_words_and_not_for_ever() {
-    let mut story = Story::new();
-    story.log = vec![done("d1", 9), user("u1", 9)];
-    story.poll(10, "COMPLETED");
+    let mut story = Story::polled(vec![done("d1", 9), user("u1", 9)], 10, "COMPLETED");
     let awaited =
         |story: &Story, second: i64| story.watch().awaits_return(at(second), &story.timing);
     assert!(!awaited(&story, 11));

@@ -9,11 +9,6 @@ use crate::job::{adds_to, answered_at, say};
 use crate::policy::{Answer, Answerer, Answers};
 use crate::refusal::NotNow;
 
-const ASKING: &str = "AWAITING_USER_FEEDBACK";
-const WORKING: &str = "IN_PROGRESS";
-const MINUTE: i64 = 60;
-const HOUR: i64 = 60 * MINUTE;
-
 /// A session that asks at second 5, under a source with this chain.
 fn asking(steps: &[&str]) -> Story {
     let mut story = Story::new();
@@ -80,10 +75,7 @@ fn a_deadline_passes_only_for_whoever_has_read_the_log() {
     // The answer was in the log all the time.
     story.log.push(user("u1", 3 * HOUR - 60));
     assert!(poll(&mut story, 3 * HOUR).is_empty());
-    assert!(matches!(
-        story.watch().attention,
-        Attention::Answered { .. }
-    ));
+    assert!(story.is_answered());
 }
 
 #[test]
@@ -229,9 +221,7 @@ fn an_answer_that_failed_is_past_once_something_came_after_it() {
         (
             "another session",
             |story| {
-                if let JobPhase::Watching(watch) = &mut story.job.phase {
-                    watch.session = "7".parse().unwrap();
-                }
+                watching(&mut story.job).session = "7".parse().unwrap();
             },
             true,
         ),
@@ -460,10 +450,8 @@ fn a_chain_that_was_changed_meanwhile_goes_on_as_it_is_now() {
 fn a_nudge_that_waited_is_not_sent_once_somebody_answered() {
     let mut story = asking(&["nudge:20m", "human"]);
     poll(&mut story, 10);
-    let JobPhase::Watching(watch) = &story.job.phase else {
-        panic!("{:?}", story.job.phase);
-    };
-    let mut asked = watch.as_ref().clone();
+    let watch = story.watch();
+    let mut asked = watch.clone();
     let told = |watch: &Watch| watch.announced.question.clone().unwrap();
     let cause = format!("nudge:{}", told(&asked).event);
     assert!(is_wanted(&asked, &cause) && is_wanted(&asked, "answer"));
@@ -510,10 +498,7 @@ fn the_same_answer_twice_is_refused_with_what_was_sent_and_another_is_an_additio
     // It is in the log, and the state lags.
     story.log.push(user("u1", 24));
     poll(&mut story, 30);
-    assert!(matches!(
-        story.watch().attention,
-        Attention::Answered { .. }
-    ));
+    assert!(story.is_answered());
     assert!(say_as(&mut story, 31, ("red", "c4")).is_err());
     // Once the session goes on, the same words are words like any other.
     see(&mut story, 40, WORKING);
@@ -542,9 +527,7 @@ fn an_answer_that_failed_leaves_the_question_open_again() {
     say_as(&mut story, 21, ("or blue", "c2")).unwrap();
     for (answer, left) in [(1, Some(at(20))), (0, None)] {
         let action = story.effects[answer].clone();
-        let JobPhase::Watching(watch) = &mut story.job.phase else {
-            panic!()
-        };
+        let watch = watching(&mut story.job);
         assert!(!unanswered(watch, &action, at(60)));
         assert_eq!(answered_at(story.watch()), left);
     }

@@ -103,10 +103,7 @@ fn blank_lines_and_a_missing_last_line_break_are_no_faults() {
 
 #[test]
 fn what_is_missing_at_the_end_shows_by_the_seal() {
-    let seal = Seal {
-        events: 3,
-        message: Some(id(3)),
-    };
+    let seal = seal(3, 3);
     let text = log([send(1, 1, "art")]);
     let read = Log::read(text.as_bytes(), &seal);
     assert_eq!(
@@ -122,10 +119,7 @@ fn what_is_missing_at_the_end_shows_by_the_seal() {
 fn events_without_numbers_that_are_missing_at_the_end_show_by_their_count() {
     let read_it = event(2, 1, MailAction::Read { at: at(3) });
     let sealed = [send(1, 1, "art"), read_it, event(3, 1, MailAction::Trash)];
-    let seal = Seal {
-        events: 3,
-        message: Some(id(1)),
-    };
+    let seal = seal(3, 1);
     let faults = |text: &str| -> Vec<String> {
         let read = Log::read(text.as_bytes(), &seal);
         read.faults().iter().map(ToString::to_string).collect()
@@ -162,10 +156,7 @@ fn a_torn_last_line_is_no_message_unless_it_is_sealed() {
     let mended = rebuilt(&text);
     assert_eq!((mended.rejected.len(), mended.lost.len()), (1, 0));
     assert_eq!(Log::read(&mended.text, &Seal::default()).next(), id(2));
-    let seal = Seal {
-        events: 2,
-        message: Some(id(2)),
-    };
+    let seal = seal(2, 2);
     let mended = rebuild(text.as_bytes(), &seal, at(99));
     assert_eq!(mended.lost, [id(2)]);
     assert_eq!(Log::read(&mended.text, &seal).next(), id(3));

@@ -23,10 +23,7 @@ fn pages_are_read_as_they_were_sealed() {
     let pages = pages(&events(5), 2);
     let again = pages.iter().map(|page| Page::parse(&page.text()).unwrap());
     assert_eq!(again.collect::<Vec<_>>(), pages);
-    let seal = Seal {
-        events: 5,
-        message: Some(id(5)),
-    };
+    let seal = seal(5, 5);
     assert_eq!(chain(&pages), Ok(seal));
     assert_eq!(chain(&[]), Ok(Seal::default()));
 }

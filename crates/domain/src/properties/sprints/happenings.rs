@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::failure::Hindrance;
 use crate::ids::{JobId, MessageId, PersonaName};
+use crate::sprint::tests::made;
 use crate::sprint::{
     Against, Clash, Landing, NewSprint, Offer, Outbox, Report, Sights, SprintSight, Way,
     WeaveVerdict, Work, Woven,
@@ -186,14 +187,8 @@ pub(super) fn happening() -> impl Strategy<Value = SprintHappening> {
 pub(super) fn begun(count: usize, now: Timestamp) -> Sprint {
     let name = |at: usize| format!("persona-{at:02}-with-a-name-so-long").parse();
     let new = NewSprint {
-        repo: "acme/shop".parse().unwrap(),
-        number: "50".parse().unwrap(),
-        account: "default".parse().unwrap(),
-        target: "main".parse().unwrap(),
-        personas_at: sha('0'),
         personas: (0..count).map(|at| name(at).unwrap()).collect(),
-        mode: crate::sprint::SprintMode::default(),
-        by: "kim".to_owned(),
+        ..crate::sprint::tests::new(&[])
     };
     start(new, now).unwrap()
 }
@@ -226,14 +221,9 @@ pub(super) fn pull_of(at: usize) -> u64 {
 
 /// All members with pull requests.
 pub(super) fn all_ready(sprint: &Sprint, head: char) -> Sights {
-    let ready = |at: usize| SprintSight {
-        work: Work::Ready(Offer {
-            pull: pull_of(at),
-            head: sha(head),
-        }),
-        rested_at: None,
-        is_red: false,
-        outbox: None,
+    let ready = |at: usize| {
+        let (pull, head) = (pull_of(at), sha(head));
+        made(Work::Ready(Offer { pull, head }), None)
     };
     let members = sprint.members.iter().enumerate();
     Sights {

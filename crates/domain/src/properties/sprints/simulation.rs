@@ -23,9 +23,7 @@ use expect_test::expect;
 
 use super::happenings::{all_left, begun, pull_of, report};
 use super::*;
-use crate::sprint::{
-    Against, Figures, Landing, Offer, Sights, SprintSight, Way, WeaveVerdict, Work,
-};
+use crate::sprint::{Against, Figures, Landing, Offer, Sights, Way, WeaveVerdict, Work};
 
 const PERSONAS: usize = 22;
 const WITH_WEAVER: usize = PERSONAS + 1;
@@ -233,12 +231,7 @@ impl World {
 
     fn sees(&self, sprint: &Sprint, members: impl IntoIterator<Item = usize>) -> SprintInput {
         let sight = |member: usize| {
-            let sight = SprintSight {
-                work: self.ready(member),
-                rested_at: None,
-                is_red: false,
-                outbox: None,
-            };
+            let sight = crate::sprint::tests::made(self.ready(member), None);
             (sprint.members[member].job.clone(), sight)
         };
         SprintInput::Seen(Sights {

@@ -3,7 +3,7 @@
 use super::happenings::{all_ready, begun, pull_of, report};
 use super::*;
 use crate::failure::Hindrance;
-use crate::sprint::{Against, Clash, MEMBERS_MAX, Outbox, Sights, SprintSight, WeaveVerdict, Work};
+use crate::sprint::{Against, Clash, MEMBERS_MAX, Outbox, Sights, WeaveVerdict, Work};
 
 /// How large the record may be as JSON, in bytes: a store takes 64 KB with what it adds.
 const BYTES_MAX: usize = 64_400;
@@ -106,12 +106,7 @@ fn inputs(sprint: &Sprint, round: &Round) -> Vec<SprintInput> {
     }));
     let fails = sprint.members.iter().step_by(7).map(|it| {
         let reason = round.reason.clone();
-        let sight = SprintSight {
-            work: Work::Failed { reason },
-            rested_at: None,
-            is_red: false,
-            outbox: None,
-        };
+        let sight = crate::sprint::tests::made(Work::Failed { reason }, None);
         (it.job.clone(), sight)
     });
     let odd = Failure::new(FailureClass::Garbled, round.reason.as_str());

@@ -11,16 +11,6 @@ use crate::policy::MergeMethod;
 use crate::pull::{MergeApproval, MergeStyle, REOPEN_WAIT};
 use crate::step::FollowUp;
 
-/// My word, with nothing said about how.
-const ME: MergeApproval<'static> = MergeApproval {
-    by: "me",
-    style: &MergeStyle {
-        method: None,
-        title: None,
-        delete_branch: None,
-    },
-};
-
 fn merged() -> PullState {
     PullState::Merged {
         commit: Some(sha('d')),
@@ -83,10 +73,7 @@ fn settled_stays_settled() {
     world.facts.state = PullState::Open;
     world.read(1_000);
     world.take(1_010, &PullInput::Merged { commit: sha('d') });
-    world.take(
-        1_020,
-        &PullInput::MergeFailed(Failure::new(FailureClass::Conflict, "405")),
-    );
+    world.refuses(1_020);
     assert_eq!(world.pull, settled);
     assert_eq!(
         approve(&settled, None, &ME, at(1_030)).unwrap_err().code,
@@ -324,8 +311,7 @@ fn other_settings_decide_nothing_while_a_merge_is_under_way_or_waits_for_its_tim
     world.read(1);
     assert_eq!(world.read(61), ["merge:#7@A"]);
     assert!(!world.pull.may_be_decided_anew(at(62)));
-    let refusal = Failure::new(FailureClass::Conflict, "405 no");
-    world.take(63, &PullInput::MergeFailed(refusal));
+    world.refuses(63);
     let again_at = world.pull.refused.as_ref().unwrap().refused.again_at;
     let just_before = again_at - SignedDuration::from_secs(1);
     assert!(!world.pull.may_be_decided_anew(just_before));
@@ -342,10 +328,7 @@ fn a_refused_merge_is_tried_again_with_growing_waits_and_then_given_up() {
     let (mut now, mut tries, mut waits) = (60, 0, Vec::new());
     while world.read(now) == ["merge:#7@A"] {
         tries += 1;
-        world.take(
-            now,
-            &PullInput::MergeFailed(Failure::new(FailureClass::Conflict, "405 no")),
-        );
+        world.refuses(now);
         assert_eq!(
             (&world.pull.phase, world.due()),
             (&PullPhase::Open, now + 10)
@@ -366,10 +349,7 @@ fn a_refused_merge_is_tried_again_with_growing_waits_and_then_given_up() {
         .aggregate;
     assert_eq!(world.read(now + 20_000), ["merge:#7@A"]);
     // So does a new head.
-    world.take(
-        now + 20_000,
-        &PullInput::MergeFailed(Failure::new(FailureClass::Conflict, "405 no")),
-    );
+    world.refuses(now + 20_000);
     world.facts.head.sha = sha('c');
     world.read(now + 20_001);
     assert_eq!(world.read(now + 20_061), ["merge:#7@C"]);
@@ -380,9 +360,8 @@ fn what_was_refused_of_one_head_says_nothing_about_the_next() {
     let mut world = World::green();
     world.read(0);
     world.read(60);
-    let refusal = Failure::new(FailureClass::Conflict, "405 no");
     for second in 61..70 {
-        world.take(second, &PullInput::MergeFailed(refusal.clone()));
+        world.refuses(second);
     }
     assert_eq!(world.read(10_000), ["merge_refused"]);
     world.facts.head.sha = sha('c');
@@ -516,10 +495,7 @@ fn a_pull_request_comes_back_from_its_record_as_it_was() {
     let mut world = World::green();
     world.read(0);
     world.read(60);
-    world.take(
-        61,
-        &PullInput::MergeFailed(Failure::new(FailureClass::Conflict, "405")),
-    );
+    world.refuses(61);
     let text = serde_json::to_string(&world.pull).unwrap();
     assert_eq!(serde_json::from_str::<Pull>(&text).unwrap(), world.pull);
 }
@@ -537,11 +513,8 @@ fn a_green_pull_request_of_a_sprint_asks_for_approval_once_a_head() {
     let mut bare = World::green();
     bare.policy.merge = MergePolicy::Human;
     assert!(bare.read(0).is_empty(), "its session's completion says so");
-    let mut world = World::green();
+    let mut world = World::woven();
     world.policy.merge = MergePolicy::Human;
-    world.pull.sprint = "50".parse().ok();
-    let woven = |sprint| SprintGate::Woven { sprint };
-    world.outside.sprint_gate = world.pull.sprint.map(woven);
     assert!(world.read(0).is_empty(), "its sprint weaves it");
     world.outside.sprint_gate = None;
     world.outside.hold = Some(Hold::Paused);
@@ -595,10 +568,7 @@ fn what_is_woven_waits_for_its_sprint_only_once_nothing_else_is_in_the_way() {
         ("required_missing", &|world| world.facts.demands = rule()),
     ];
     for (code, change) in changes {
-        let mut world = World::green();
-        world.pull.sprint = "50".parse().ok();
-        let woven = |sprint| SprintGate::Woven { sprint };
-        world.outside.sprint_gate = world.pull.sprint.map(woven);
+        let mut world = World::woven();
         change(&mut world);
         world.read(0);
         world.read(600);
@@ -639,11 +609,8 @@ fn what_is_merged_by_itself_names_what_blocks_it() {
 
 #[test]
 fn an_approval_of_what_is_woven_is_refused_while_it_is_woven() {
-    let mut world = World::green();
+    let mut world = World::woven();
     world.policy.merge = MergePolicy::Human;
-    world.pull.sprint = "50".parse().ok();
-    let woven = |sprint| SprintGate::Woven { sprint };
-    world.outside.sprint_gate = world.pull.sprint.map(woven);
     world.read(0);
     let refused = approve(&world.pull, None, &ME, at(1)).unwrap_err();
     assert_eq!(refused.code, "woven");

@@ -77,12 +77,7 @@ fn somebody_is_asked_once_and_their_word_for_that_head_lets_it_go_on() {
     assert!(world.read(4_000).is_empty());
     assert_eq!(world.verdict(), ["unexpected_push"]);
 
-    let style = MergeStyle::default();
-    let word = MergeApproval {
-        by: "me",
-        style: &style,
-    };
-    let step = approve(&world.pull, Some(&sha('c')), &word, at(4_100)).unwrap();
+    let step = approve(&world.pull, Some(&sha('c')), &ME, at(4_100)).unwrap();
     world.pull = step.aggregate;
     let news = world.read(4_200);
     assert_eq!(news.len(), 1, "{news:?}");
@@ -96,12 +91,7 @@ fn a_head_that_was_approved_before_it_could_be_compared_is_not_asked_about_and_t
     world.pull.repairs.updated = vec![sha('a')];
     world.outside.session = SessionStatus::Working;
     world.read(10);
-    let style = MergeStyle::default();
-    let word = MergeApproval {
-        by: "me",
-        style: &style,
-    };
-    world.pull = approve(&world.pull, Some(&sha('c')), &word, at(20))
+    world.pull = approve(&world.pull, Some(&sha('c')), &ME, at(20))
         .unwrap()
         .aggregate;
     world.outside.session = SessionStatus::Resting;
@@ -205,7 +195,5 @@ fn an_approval_of_what_is_woven_is_taken_where_the_weave_waits_for_it() {
     world.outside.unexpected = Some(Some(texts(&["x.rs"])));
     world.read(100);
     assert!(world.verdict().contains(&"unexpected_push"));
-    let style = &MergeStyle::default();
-    let word = MergeApproval { by: "me", style };
-    assert!(approve(&world.pull, None, &word, at(101)).is_ok());
+    assert!(approve(&world.pull, None, &ME, at(101)).is_ok());
 }

@@ -11,11 +11,8 @@ fn found(class: FailureClass, second: i64) -> Hindrance {
 
 /// Both members are ready, and the mail of the first could not be read.
 fn ready_but_unread(sprint: &Sprint, hindrance: Hindrance) -> Sights {
-    let SprintInput::Seen(mut sights) =
-        seen(&[("curator", ready(101, 'a')), ("refactor", ready(102, 'b'))])
-    else {
-        panic!("what is seen");
-    };
+    let works = [("curator", ready(101, 'a')), ("refactor", ready(102, 'b'))];
+    let mut sights = sights_of(&works);
     sights.hold_back(&sprint.members[0].job, hindrance);
     sights
 }

@@ -9,11 +9,7 @@ fn sequential() -> Sprint {
         integration: Integration::Individual,
         ..SprintMode::default()
     };
-    let new = NewSprint {
-        mode,
-        ..new(&["curator", "refactor"])
-    };
-    let mut sprint = start(new, at(0)).unwrap();
+    let mut sprint = begun_as(mode, &["curator", "refactor"]);
     let shown = play(&mut sprint, &[seen(&[("curator", ready(101, 'a'))])]);
     assert_eq!(shown, ["working 1: curator pr_open, refactor pending"]);
     sprint
@@ -40,9 +36,7 @@ fn what_is_merged_by_itself_is_waited_for_until_it_is_merged_or_closed() {
         );
         let figures = Figures::of_sprint(&merged);
         assert_eq!((figures.integrated, figures.merged), (1, 1));
-        let closed = Work::Failed {
-            reason: "its pull request was closed".to_owned(),
-        };
+        let closed = failed("its pull request was closed");
         let closed = apply(&waits, &seen(&[("curator", closed)]), hours(5));
         assert_eq!(
             words(&closed),
@@ -54,12 +48,7 @@ fn what_is_merged_by_itself_is_waited_for_until_it_is_merged_or_closed() {
 #[test]
 fn what_turns_out_to_be_merged_after_an_abort_counts_as_merged() {
     let aborted = abort(&sequential(), "kim", at(3)).unwrap();
-    let sights = |work| {
-        let SprintInput::Seen(sights) = seen(&[("curator", work)]) else {
-            panic!("it is seen");
-        };
-        sights
-    };
+    let sights = |work| sights_of(&[("curator", work)]);
     for work in [Work::Working, Work::Closed, ready(101, 'a')] {
         let same = merged_meanwhile(&aborted, &sights(work), at(4));
         assert_eq!(same, aborted);

@@ -2,7 +2,7 @@
 
 use super::resolving::refused_twice;
 use super::*;
-use crate::job::tests::watched_job;
+use crate::job::tests::{watched_job, watching};
 use crate::job::{EndReason, Ending, Job, JobPhase};
 use crate::policy::Timing;
 use crate::pull::{Pull, SeenHead, track};
@@ -11,16 +11,14 @@ use crate::session::SessionState;
 /// What can be seen of the present job of a member that wrote mail.
 fn mail_of(sprint: &Sprint, name: &str, (work, outbox): (Work, Option<Outbox>)) -> Sights {
     let member = sprint.member(&name.parse().unwrap()).unwrap();
-    let sight = SprintSight {
-        work,
-        rested_at: None,
-        is_red: false,
-        outbox,
-    };
-    Sights {
-        members: vec![(member.job.clone(), sight)],
-        ..Sights::default()
-    }
+    let mut sight = made(work, None);
+    sight.outbox = outbox;
+    sights(vec![(member.job.clone(), sight)])
+}
+
+fn seen_head(head: char, since: i64) -> Option<SeenHead> {
+    let (sha, since) = (sha(head), at(since));
+    Some(SeenHead { sha, since })
 }
 
 fn in_head(head: char) -> Option<Outbox> {
@@ -71,15 +69,14 @@ fn patch(is_read: bool, is_unopened: bool) -> SprintInput {
 
 /// A sprint whose first member was asked for a pull request, and ended without one again.
 fn answered() -> (Sprint, Sights) {
-    let asked = SprintInput::Asked {
-        persona: "curator".parse().unwrap(),
-        is_taken: true,
-    };
     let mut sprint = begun(&["curator", "refactor"]);
     play(&mut sprint, &[seen(&[("curator", Work::Working)])]);
     let sights = without_a_pull(&sprint, 1);
     assert_eq!(outboxes(&sprint, &sights), [], "it may be asked for more");
-    play(&mut sprint, &[SprintInput::Seen(sights), asked]);
+    play(
+        &mut sprint,
+        &[SprintInput::Seen(sights), asked("curator", true)],
+    );
     let sights = without_a_pull(&sprint, 130);
     (sprint, sights)
 }
@@ -163,10 +160,7 @@ fn who_changed_files_and_opened_no_pull_request_is_left_out_until_one_comes() {
 fn a_session_that_takes_no_question_has_its_patch_read_as_well() {
     let mut sprint = begun(&["curator"]);
     let sights = without_a_pull(&sprint, 1);
-    let refused = SprintInput::Asked {
-        persona: "curator".parse().unwrap(),
-        is_taken: false,
-    };
+    let refused = asked("curator", false);
     play(&mut sprint, &[SprintInput::Seen(sights.clone()), refused]);
     assert_eq!(outboxes(&sprint, &sights), [Outbox::Patch]);
     let shown = play(
@@ -215,9 +209,7 @@ fn what_mail_makes_a_session_change_is_looked_for_in_its_patch_again() {
         &[patch(true, false), SprintInput::Seen(without)],
     );
     let mut both = without_a_pull(&sprint, 130);
-    let SprintInput::Seen(other) = seen(&[("refactor", ready(102, 'b'))]) else {
-        unreachable!();
-    };
+    let other = sights_of(&[("refactor", ready(102, 'b'))]);
     both.members.extend(other.members);
     both.mail = vec![("curator".parse().unwrap(), vec![7.try_into().unwrap()])];
     sprint = apply(&sprint, &SprintInput::Seen(both.clone()), at(300));
@@ -250,14 +242,13 @@ fn a_last_attempt_without_a_pull_request_may_take_its_change_back_in_its_patch()
     let unread = apply(&sprint, &SprintInput::Seen(sights.clone()), at(20));
     assert_eq!(unread.members[1].state.word(), "working");
     assert_eq!(outboxes(&unread, &sights), [Outbox::Patch]);
-    let persona = || "refactor".parse::<PersonaName>().unwrap();
     let collected = || SprintInput::Collected {
-        persona: persona(),
+        persona: "refactor".parse().unwrap(),
         outbox: Outbox::Patch,
         is_read: true,
         is_unopened: false,
     };
-    let withdrawn = SprintInput::Withdrawn { persona: persona() };
+    let withdrawn = taken_back("refactor");
     for (next, expected) in [
         (
             withdrawn,
@@ -307,9 +298,7 @@ fn who_asks_to_go_first_is_not_forgotten_by_a_weave_of_others() {
 /// A job whose session is done, with a pull request or without.
 fn done(pull: Option<PullRef>) -> Job {
     let mut job = watched_job();
-    let JobPhase::Watching(watch) = &mut job.phase else {
-        panic!("a watched job");
-    };
+    let watch = watching(&mut job);
     watch.state = SessionState::Completed;
     watch.announced.completed_at = Some(at(0));
     watch.pull = pull;
@@ -339,16 +328,11 @@ fn mail_is_in_the_head_of_a_pull_request_or_else_in_the_patch_of_a_session() {
     let (with, without) = (done(Some(pull(101))), done(None));
     let mut read = track(pull(101), with.id.clone(), with.session().cloned(), at(0));
     assert_eq!(outbox(&with, Some(&read)), None, "it is not read yet");
-    read.head = Some(SeenHead {
-        sha: sha('a'),
-        since: at(0),
-    });
+    read.head = seen_head('a', 0);
     assert_eq!(outbox(&with, Some(&read)), in_head('a'));
     assert_eq!(outbox(&without, None), Some(Outbox::Patch));
     let mut works = with.clone();
-    if let JobPhase::Watching(watch) = &mut works.phase {
-        watch.state = SessionState::Planning;
-    }
+    watching(&mut works).state = SessionState::Planning;
     assert_eq!(outbox(&works, Some(&read)), None, "it may write more");
     let failed = EndReason::Failed {
         reason: "no disk".to_owned(),
@@ -371,10 +355,7 @@ fn mail_is_in_the_head_of_a_pull_request_or_else_in_the_patch_of_a_session() {
 fn a_pull_request_that_changes_no_file_is_no_change_once_it_was_read_late_enough() {
     let job = done(Some(pull(101)));
     let mut read = track(pull(101), job.id.clone(), job.session().cloned(), at(0));
-    read.head = Some(SeenHead {
-        sha: sha('a'),
-        since: at(0),
-    });
+    read.head = seen_head('a', 0);
     let lists_none = crate::merge::Reason::Unknown {
         what: crate::merge::MergeInput::ChangedFiles,
         why: "GitHub lists none".to_owned(),
@@ -393,11 +374,7 @@ fn a_pull_request_that_changes_no_file_is_no_change_once_it_was_read_late_enough
         integration: Integration::Individual,
         ..SprintMode::default()
     };
-    let new = NewSprint {
-        mode,
-        ..new(&["curator"])
-    };
-    let sprint = start(new, at(0)).unwrap();
+    let sprint = begun_as(mode, &["curator"]);
     for (read_at, must, expected) in [
         (119, true, "working 1: curator working"),
         (120, false, "done 1: curator no_change"),
@@ -407,20 +384,14 @@ fn a_pull_request_that_changes_no_file_is_no_change_once_it_was_read_late_enough
         let member = &sprint.members[0];
         let is_unread = must_be_read(member, &mut seen, Some(at(read_at)), at(200));
         assert_eq!(is_unread, must, "read at {read_at}");
-        let sights = Sights {
-            members: vec![(job_of("curator"), seen)],
-            ..Sights::default()
-        };
+        let sights = sights(vec![(job_of("curator"), seen)]);
         assert_eq!(without_pull(&sprint, &sights, at(200)).count(), 0);
         assert_eq!(
             words(&apply(&sprint, &SprintInput::Seen(sights), at(200))),
             expected
         );
     }
-    read.head = Some(SeenHead {
-        sha: sha('b'),
-        since: at(150),
-    });
+    read.head = seen_head('b', 150);
     let pushed = looked(&read, 200).work;
     assert_eq!(pushed, Work::Working, "another head is not judged yet");
 }

@@ -27,17 +27,7 @@ fn holding(weave: u32, verdicts: Vec<(u64, WeaveVerdict)>, held: &[u64]) -> Spri
 /// What the present job of a member has come to.
 fn of_job(sprint: &Sprint, name: &str, work: Work) -> SprintInput {
     let member = sprint.member(&name.parse().unwrap()).unwrap();
-    let sight = SprintSight {
-        work,
-        rested_at: None,
-        is_red: false,
-        outbox: None,
-    };
-    SprintInput::Seen(Sights {
-        members: vec![(member.job.clone(), sight)],
-        landing: None,
-        ..Sights::default()
-    })
+    SprintInput::Seen(sights(vec![(member.job.clone(), made(work, None))]))
 }
 
 fn gone() -> Work {
@@ -72,14 +62,8 @@ fn a_pull_request_that_was_not_read_since_is_read_before_another_attempt() {
     play(&mut sprint, &steps);
     let refactor = sprint.member(&"refactor".parse().unwrap()).unwrap();
     let curator = sprint.member(&"curator".parse().unwrap()).unwrap();
-    let rested = || SprintSight {
-        work: ready(102, 'b'),
-        rested_at: Some(at(1_000)),
-        is_red: false,
-        outbox: None,
-    };
     let asked = |member, (read_at, now)| {
-        let mut sight = rested();
+        let mut sight = made(ready(102, 'b'), Some(1_000));
         let must = must_be_read(member, &mut sight, read_at, at(now));
         assert_eq!(must, sight.rested_at.is_none());
         must
@@ -173,11 +157,6 @@ fn a_pull_request_that_was_opened_after_the_one_that_was_woven_is_not_covered() 
     assert!(!member.covers(130, &sha('e')), "no weave holds it");
     let nothing = begun(&["curator"]);
     assert!(!nothing.members[0].covers(101, &sha('a')));
-}
-
-fn taken_back(name: &str) -> SprintInput {
-    let persona = name.parse().unwrap();
-    SprintInput::Withdrawn { persona }
 }
 
 #[test]
@@ -317,9 +296,7 @@ fn a_conflict_outlives_its_session_but_not_a_pull_request_that_a_person_closed()
     let is_gone = of_job(&sprint, "refactor", gone());
     let anew = apply(&sprint, &is_gone, at(9));
     assert_eq!(words(&anew), "fixing 3: curator applied, refactor waiting");
-    let closed = Work::Failed {
-        reason: "its pull request was closed".to_owned(),
-    };
+    let closed = failed("its pull request was closed");
     let closed = apply(&sprint, &of_job(&sprint, "refactor", closed), at(9));
     assert_eq!(
         words(&closed),
@@ -413,12 +390,8 @@ fn verifying() -> Sprint {
 /// The checks of what is woven fail, and those of some members as well.
 fn red(sprint: &Sprint, alone: &[&str]) -> SprintInput {
     let members = FIRST.map(|(name, number, head)| {
-        let sight = SprintSight {
-            work: ready(number, head),
-            rested_at: None,
-            is_red: alone.contains(&name),
-            outbox: None,
-        };
+        let mut sight = made(ready(number, head), None);
+        sight.is_red = alone.contains(&name);
         let member = sprint.member(&name.parse().unwrap()).unwrap();
         (member.job.clone(), sight)
     });

@@ -129,13 +129,7 @@ fn what_a_conflict_names_is_sent_although_the_tree_moved_on() {
     let two = shop.trees(2, &[("a", Some(&edited("13", "two")))]);
     let three = shop.trees(3, &[("a", Some(&edited("13", "three")))]);
     let four = shop.trees(4, &[("a", Some(&edited("23", "four")))]);
-    let woven = weave(
-        Start::at(&shop.base),
-        &[one, two, three, four],
-        Order::Given,
-        &shop.contents,
-    )
-    .unwrap();
+    let woven = shop.in_order(&[one, two, three, four]);
     let shown = out(&woven, 3).clashes[0].ours.unwrap();
     assert_ne!(Some(shown), woven.tree.get("a").map(|entry| entry.id));
     assert!(woven.made.contains_key(&shown));

@@ -55,13 +55,7 @@ fn a_rename_against_a_change() {
     for (one, two) in [(&rename[..], &change[..]), (&change[..], &rename[..])] {
         let mut shop = Shop::new(&[("a", "base\n")]);
         let members = [shop.trees(1, one), shop.trees(2, two)];
-        let woven = weave(
-            Start::at(&shop.base),
-            &members,
-            Order::Given,
-            &shop.contents,
-        )
-        .unwrap();
+        let woven = shop.in_order(&members);
         assert_eq!(clash(&woven), ("a", ClashKind::RenameChanged));
     }
 }
@@ -274,13 +268,7 @@ fn a_file_where_the_other_needs_a_folder() {
             shop.patched(1, &[(one, Some("1\n"))]),
             shop.patched(2, &[(two, Some("2\n"))]),
         ];
-        let woven = weave(
-            Start::at(&shop.base),
-            &members,
-            Order::Given,
-            &shop.contents,
-        )
-        .unwrap();
+        let woven = shop.in_order(&members);
         assert_eq!(clash(&woven), (two, ClashKind::InTheWay));
         assert_eq!(woven.groups.len(), 1);
     }

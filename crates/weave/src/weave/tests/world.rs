@@ -110,6 +110,11 @@ impl Shop {
         weave(Start::at(&self.base), members, Order::Planned, &loaded).unwrap()
     }
 
+    /// Weaves them in their order.
+    pub(super) fn in_order(&self, members: &[Member]) -> Woven {
+        weave(Start::at(&self.base), members, Order::Given, &self.contents).unwrap()
+    }
+
     /// A text of what came out.
     pub(super) fn text(&self, woven: &Woven, path: &str) -> String {
         let id = woven.tree.get(path).unwrap().id;

@@ -19,9 +19,9 @@ mod resolving;
 mod rules;
 mod seen;
 mod sight;
-mod verdicts;
 #[cfg(test)]
 pub(crate) mod tests;
+mod verdicts;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};

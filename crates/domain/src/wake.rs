@@ -5,6 +5,7 @@ mod inbox;
 mod message;
 mod notice;
 mod resume;
+mod schedule;
 #[cfg(test)]
 mod tests;
 
@@ -14,37 +15,22 @@ pub use message::{ActionableEvent, Links, MESSAGE_BYTES_MAX, message};
 pub(crate) use message::{fitting_plan, shows_whole};
 pub use notice::{Notice, Notify};
 pub use resume::{InvalidResume, Resume};
+use schedule::unanswered;
+pub use schedule::{RETRY_AFTER_MAX, SCHEDULE};
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, News, Occurrence};
-use crate::ids::{AgentName, EventId, digest};
+use crate::ids::AgentName;
 use crate::redact::presentable;
 use crate::when::plus;
-
-/// Waits before each attempt, as the Standard Webhooks specification lists them: ten attempts over about three days.
-pub const SCHEDULE: [SignedDuration; 10] = [
-    SignedDuration::ZERO,
-    SignedDuration::from_secs(5),
-    SignedDuration::from_mins(5),
-    SignedDuration::from_mins(30),
-    SignedDuration::from_hours(2),
-    SignedDuration::from_hours(5),
-    SignedDuration::from_hours(10),
-    SignedDuration::from_hours(14),
-    SignedDuration::from_hours(20),
-    SignedDuration::from_hours(24),
-];
 
 /// Lease of one attempt: the sender's timeout with room to record the answer.
 pub const ATTEMPT_HOLD: SignedDuration = SignedDuration::from_secs(60);
 
 /// How long an agent that answered 202 has to acknowledge.
 pub const LEASE: SignedDuration = SignedDuration::from_mins(10);
-
-/// Longest wait that a receiver may ask for.
-pub const RETRY_AFTER_MAX: SignedDuration = SignedDuration::from_hours(24);
 
 /// How long a wake rests whose agent takes none, until a person lets it again.
 const REFUSED_FOR: SignedDuration = SignedDuration::from_hours(1);
@@ -260,12 +246,9 @@ impl Wake {
         retry_after: Option<SignedDuration>,
         now: Timestamp,
     ) -> Self {
-        let Some(wait) = SCHEDULE.get(attempt as usize) else {
+        let Some(wait) = schedule::wait_after(attempt, &self.event.id, retry_after) else {
             return self.next_way(why, now);
         };
-        let wait = jittered(*wait, &self.event.id, attempt)
-            .max(retry_after.unwrap_or_default())
-            .min(RETRY_AFTER_MAX);
         self.pending(attempt.saturating_add(1), plus(now, wait))
     }
 
@@ -391,15 +374,4 @@ impl Wake {
             ..self.clone()
         }
     }
-}
-
-/// The reason for giving up a wake that no one ever answered.
-fn unanswered() -> String {
-    format!("{} attempts without an acknowledgement", SCHEDULE.len())
-}
-
-/// Adds up to a tenth, the same for the same message and attempt.
-fn jittered(wait: SignedDuration, event: &EventId, attempt: u32) -> SignedDuration {
-    let byte = u8::from_str_radix(&digest(&format!("{event}:{attempt}"))[..2], 16).unwrap_or(0);
-    wait + wait * i32::from(byte) / 2_550
 }

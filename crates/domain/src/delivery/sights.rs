@@ -31,11 +31,10 @@ pub(super) fn see(moving: &mut Moving<'_>, input: &DeliveryInput) {
         DeliveryInput::Review(sight) => reviewer(moving, sight),
         DeliveryInput::Dispatched(at) => moving.delivery.seen.dispatched_at = Some(*at),
         DeliveryInput::StartHeld(is_held) => {
-            // What held an earlier start is kept only while this phase goes on.
             let begun = history::deploying_since(&moving.delivery);
-            let held = moving.delivery.seen.held_since.filter(|at| *at >= begun);
-            let since = held.unwrap_or(moving.now);
-            moving.delivery.seen.held_since = is_held.then_some(since);
+            let held = &mut moving.delivery.seen.held_since;
+            let since = held.filter(|at| *at >= begun).unwrap_or(moving.now);
+            *held = is_held.then_some(since);
         }
         DeliveryInput::Command(_) | DeliveryInput::Provider(..) | DeliveryInput::Parts(_) => {}
         DeliveryInput::AskedFor(_) => {}
@@ -62,8 +61,7 @@ pub(super) fn decide(moving: &mut Moving<'_>, input: &DeliveryInput) {
         DeliveryInput::Job(_, read_at) => issue_closed(moving, *read_at),
         DeliveryInput::Cancelled(by) => {
             // What is merged is done, and nothing of it is to be made anew.
-            let is_done = is_merged(moving) || legal::is_merged(&moving.delivery);
-            let how = match is_done {
+            let how = match is_merged(moving) || legal::is_merged(&moving.delivery) {
                 true => Closed::MergedOnly,
                 false => Closed::Cancelled,
             };

@@ -2,16 +2,15 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::figures::note_ticks;
 use super::mailing::{begin_rerun, collected, hand_mail, not_taken, shown};
-use super::member::{MemberState, Outbox, SprintMember, WeaveConflict};
+use super::member::{MemberState, Outbox, SprintMember};
 use super::one_by_one::{begin_next, is_open, see_alone};
 use super::outcome::leave_out_unpushed;
-use super::record_size::fit_refusals;
-use super::report::{REASON_BYTES_MAX, Report, WeaveVerdict};
+use super::report::{REASON_BYTES_MAX, Report};
 use super::resolving::{call_weaver, is_unresolved, leave_out_red, mend, needs_weaver, take_back};
 use super::seen::{asked, has_ended_in_time, late, see};
 use super::sight::{Landing, Sights, Work};
+use super::verdicts::take_up;
 use super::{
     ATTEMPTS_MAX, FOREIGN_COMMIT, SAFETY_TICK, Sprint, SprintState, TICKS_MAX, WEAVE_RETRIES_MAX,
 };

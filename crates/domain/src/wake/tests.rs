@@ -10,7 +10,7 @@ use crate::event::{
     Audience, DeliveryAsk, ErrorCause, EventContext, FailedCheck, News, Occurrence,
 };
 use crate::facts::fixture::at;
-use crate::ids::JobId;
+use crate::ids::{EventId, JobId};
 use crate::session::Plan;
 use crate::session::PlanStep;
 use crate::web_page::WebPage;

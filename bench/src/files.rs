@@ -41,7 +41,6 @@ const TODAY: Date = date(2026, 2, 18);
 const PLANNED: &str = ".jules/exchange/requirements/aaaaaa-plan-it.yml";
 const READY: &str = ".jules/exchange/requirements/bbbbbb-do-it.yml";
 
-/// Measures all of it.
 pub(crate) fn measure() -> Result<Vec<Figure>> {
     Ok(vec![prompts()?, examined()?, requests()?])
 }

@@ -30,7 +30,6 @@ const TIMES: [usize; 2] = [5, 200];
 /// When the first message was sent.
 const BEGIN: Timestamp = Timestamp::constant(1_767_225_600, 0);
 
-/// Measures all of it.
 pub(crate) fn measure() -> Result<Vec<Figure>> {
     let log = written()?;
     let mut figures = folded(&log)?;

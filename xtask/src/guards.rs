@@ -27,7 +27,6 @@ pub(crate) enum Guard {
 }
 
 impl Guard {
-    /// All of them.
     pub(crate) const ALL: [Self; 5] = [
         Self::ConditionalStarted,
         Self::UnknownSettling,

@@ -40,7 +40,6 @@ pub(crate) struct Weather {
     pub(crate) bytes_per_session: u64,
 }
 
-/// Ids that count.
 #[derive(Default)]
 pub(super) struct CountingIds(AtomicU64);
 

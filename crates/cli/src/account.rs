@@ -20,7 +20,6 @@ use crate::switch::health;
 
 mod remove;
 
-/// Runs one of the commands.
 pub(crate) async fn run(command: AccountCommand, here: &CommandContext) -> Result<Answer> {
     match command {
         AccountCommand::Add(args) => {

@@ -33,7 +33,6 @@ const READ_REQUESTS_MAX: u32 = 5;
 /// Longest list of parts, in bytes: the API keeps less of it.
 const PARTS_BYTES_MAX: u64 = 64 * 1024;
 
-/// Runs one of the commands.
 pub(crate) async fn run(
     args: DeliveryArgs,
     here: &CommandContext,

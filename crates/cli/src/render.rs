@@ -148,7 +148,6 @@ pub(crate) fn moment(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M:%SZ").to_string()
 }
 
-/// Prints an answer.
 pub(crate) fn answer(answer: &Answer, as_json: bool) -> io::Result<()> {
     if as_json {
         return json_line(&answer.json);
@@ -187,7 +186,6 @@ pub(crate) fn json_line(value: &Value) -> io::Result<()> {
     line(&value.to_string())
 }
 
-/// Prints a line.
 pub(crate) fn line(text: &str) -> io::Result<()> {
     raw(format!("{text}\n").as_bytes())
 }
@@ -273,7 +271,6 @@ pub(crate) struct ErrorText {
     pub(crate) exit: u8,
 }
 
-/// Prints a failure.
 pub(crate) fn failure(told: &ErrorText, as_json: bool, program: &str) {
     if as_json {
         return note(&value(told).to_string());

@@ -72,7 +72,6 @@ pub(super) async fn all(backend: &Backend) -> Result<Answer> {
     ))
 }
 
-/// One agent, and who names it.
 pub(super) async fn one(name: &AgentName, backend: &Backend) -> Result<Answer> {
     let agent = must_find(backend, name).await?.value;
     let mut sources = Vec::new();

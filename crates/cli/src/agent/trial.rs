@@ -68,9 +68,7 @@ pub(super) async fn run(
 enum Receiver {
     /// An address: it may be shown whole, or only its host may be.
     Address {
-        /// The address.
         url: Url,
-        /// What is shown of it.
         shown: String,
     },
     /// The desktop of the machine that `gaffer up` runs on.

@@ -16,7 +16,6 @@ use crate::error::Error;
 use crate::render::{Answer, moment, value};
 use crate::site::StoreAccess;
 
-/// Runs one of the commands.
 pub(crate) async fn run(command: WakeCommand, here: &CommandContext) -> Result<Answer> {
     let backend = StoreAccess::found(here).await?.backend;
     match command {

@@ -21,7 +21,6 @@ const NO_PERFORMER: &str = "nobody";
 const OBSERVES: &str =
     "Gaffer only observes: nothing is written until it is started without --observe-only.";
 
-/// One delivery.
 pub(super) fn delivery(delivery: &DeliveryView) -> Answer {
     let or_empty = |it: Option<String>| it.unwrap_or_default();
     let card = &delivery.card;
@@ -335,7 +334,6 @@ pub(super) fn board(
     next::of_pauses(open.into_iter().map(paused)).fold(answer, Answer::line)
 }
 
-/// Why a delivery is where it is.
 pub(super) fn why(why: &DeliveryWhy) -> Answer {
     let why = &DeliveryWhy {
         next: why.next.iter().map(next::as_typed).collect(),

@@ -11,7 +11,6 @@ use serde_json::{Map, Value, json};
 
 use crate::render::{Answer, moment, next, value};
 
-/// One job.
 pub(super) fn job(job: &JobView) -> Answer {
     let or_empty = |it: Option<String>| it.unwrap_or_default();
     let pairs = vec![
@@ -250,7 +249,6 @@ pub(super) fn events(events: &Events) -> Answer {
     )
 }
 
-/// An effect.
 pub(super) fn effect(came: &Came<EffectView>, done: &str) -> Answer {
     match came {
         Came::Done(effect) => {
@@ -264,7 +262,6 @@ pub(super) fn effect(came: &Came<EffectView>, done: &str) -> Answer {
     }
 }
 
-/// A merge.
 pub(super) fn merged(came: &Came<Merged>) -> Answer {
     match came {
         Came::Done(merged) => {

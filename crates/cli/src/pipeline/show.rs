@@ -80,7 +80,6 @@ pub(super) fn is_over(step: &StepView) -> bool {
     ["done", "skipped", "failed"].contains(&step.state.as_str())
 }
 
-/// One run.
 pub(super) fn run(run: &PipelineView) -> Answer {
     let or_empty = |it: Option<String>| it.unwrap_or_default();
     let pairs = vec![
@@ -260,7 +259,6 @@ fn place(it: &RequirementView) -> String {
     }
 }
 
-/// One requirement.
 pub(super) fn requirement(it: &RequirementView) -> Answer {
     let or_empty = |it: Option<String>| it.unwrap_or_default();
     // People may have had them removed later.

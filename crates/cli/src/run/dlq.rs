@@ -27,7 +27,6 @@ pub(crate) struct DlqArgs {
     pub(crate) command: DlqCommand,
 }
 
-/// The queues.
 const QUEUES: [Word<DeadLetterQueue>; 2] = [
     ("work", DeadLetterQueue::Work, "Wake-ups"),
     (
@@ -82,7 +81,6 @@ const SHORT_CHARS_MAX: usize = 100;
 /// Longest part of a body that is shown, in characters: our own messages have a few hundred.
 const BODY_CHARS_MAX: usize = 4_000;
 
-/// Runs one of the commands.
 pub(crate) async fn run(args: DlqArgs, here: &CommandContext) -> Result<Answer> {
     let lying = SelectedLetters::open(Site::load(here).await?, args.queue)?;
     match args.command {

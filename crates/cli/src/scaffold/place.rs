@@ -73,7 +73,6 @@ impl Branches {
 /// The user's files as they are committed, with the branches that they name.
 #[derive(Debug)]
 pub(super) struct Place {
-    /// The branches.
     pub(super) branches: Branches,
     /// The settings that name them.
     pub(super) settings: Config,

@@ -12,7 +12,6 @@ use crate::context::{CommandContext, must_agent};
 use crate::render::{Answer, moment};
 use crate::site::StoreAccess;
 
-/// Runs one of the commands.
 pub(crate) async fn run(command: TokenCommand, here: &CommandContext) -> Result<Answer> {
     match command {
         TokenCommand::Create {

@@ -124,7 +124,6 @@ pub(super) fn list(repo: &RepoName, listed: &Sprints) -> Answer {
     Answer::new(value(listed)).table(&head, rows, &none)
 }
 
-/// One sprint.
 pub(super) fn sprint(sprint: &SprintView) -> Answer {
     let or_empty = |it: Option<String>| it.unwrap_or_default();
     let woven = sprint.woven.as_ref();

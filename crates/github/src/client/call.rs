@@ -34,7 +34,6 @@ pub(super) enum Purpose {
 
 /// One call to the API.
 pub(crate) struct Call<'a> {
-    /// How.
     pub(crate) method: Method,
     /// Where: an absolute address of the API.
     pub(crate) url: String,

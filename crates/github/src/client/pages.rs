@@ -10,7 +10,6 @@ use super::refusal::failure;
 /// The most that GitHub puts on a page.
 pub(crate) const PAGE_SIZE: usize = 100;
 
-/// One page of a list.
 pub(crate) trait Page: DeserializeOwned {
     /// An item of the page.
     type Item;

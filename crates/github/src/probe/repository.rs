@@ -14,7 +14,6 @@ use crate::wire::User;
 /// A thousand people with write access.
 const PEOPLE_PAGES_MAX: usize = 10;
 
-/// Reads everything.
 pub(super) async fn read(
     client: &Client,
     repo: &RepoName,

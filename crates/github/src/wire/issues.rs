@@ -31,7 +31,6 @@ pub(crate) enum IssueLabel {
     Name(String),
     /// Itself.
     Label {
-        /// Its name.
         name: Option<String>,
     },
 }

@@ -59,9 +59,7 @@ pub(crate) enum Merge {
     Clean(String),
     /// A tree with conflict markers in these files; empty where the two have no commit in common.
     Conflict {
-        /// The tree.
         tree: String,
-        /// The files.
         paths: Vec<String>,
     },
 }

@@ -52,7 +52,6 @@ impl Jules {
         });
     }
 
-    /// Performs one call.
     pub(crate) fn serve(
         &self,
         world: &mut JulesWorld,

@@ -12,7 +12,6 @@ const DEFAULT_SIZE: usize = 30;
 /// Maximum number of entries of a page, whatever the caller asks for.
 const MAX_SIZE: usize = 100;
 
-/// One page of a list.
 struct Page {
     items: Vec<Value>,
     link: Option<String>,

@@ -30,9 +30,7 @@ pub(crate) enum IssueLabel {
     /// Its name alone.
     Name(String),
     /// Itself.
-    Label {
-        name: Option<String>,
-    },
+    Label { name: Option<String> },
 }
 
 impl IssueLabel {

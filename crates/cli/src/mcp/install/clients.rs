@@ -26,9 +26,7 @@ pub(super) enum SettingsFormat {
         typed: bool,
     },
     /// TOML: a table of entries under this name.
-    Toml {
-        list: &'static str,
-    },
+    Toml { list: &'static str },
 }
 
 /// Where a client is documented to look, a person's settings or a project's.

@@ -18,10 +18,7 @@ pub(crate) enum Change {
         is_executable: bool,
     },
     /// A file gets one more line; it is made where it is missing.
-    Append {
-        path: String,
-        line: String,
-    },
+    Append { path: String, line: String },
     /// A path has this object: a file, a link, another repository, or a folder with all that is in it.
     Place {
         path: String,

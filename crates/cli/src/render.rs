@@ -143,6 +143,16 @@ pub(crate) fn counted(count: usize, word: &str) -> String {
     format!("{count} {word}{plural}")
 }
 
+/// What there is, for people; empty where there is none.
+pub(crate) fn or_empty(it: Option<impl ToString>) -> String {
+    it.map(|it| it.to_string()).unwrap_or_default()
+}
+
+/// What there is, or a dash in its cell of a table.
+pub(crate) fn or_dash(it: Option<impl ToString>) -> String {
+    it.map_or_else(|| "-".to_owned(), |it| it.to_string())
+}
+
 /// A time for people, in UTC.
 pub(crate) fn moment(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M:%SZ").to_string()

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::args::value::{self, Word};
 use crate::context::CommandContext;
 use crate::error::Error;
-use crate::render::{Answer, moment};
+use crate::render::{Answer, moment, or_dash, or_empty};
 use crate::site::Site;
 
 /// What to do with dead letters.
@@ -128,7 +128,7 @@ async fn list(lying: &SelectedLetters) -> Result<Answer> {
         vec![
             letter.id.clone(),
             moment(letter.sent_at),
-            letter.died_at.map_or_else(|| "-".to_owned(), moment),
+            or_dash(letter.died_at.map(moment)),
             what(letter).to_owned(),
             presentable(&letter.body, SHORT_CHARS_MAX),
         ]
@@ -185,7 +185,7 @@ fn shown(letter: &DeadLetterView) -> Answer {
         ("id", letter.id.clone()),
         ("is", what(letter).to_owned()),
         ("sent", moment(letter.sent_at)),
-        ("given up", letter.died_at.map(moment).unwrap_or_default()),
+        ("given up", or_empty(letter.died_at.map(moment))),
         ("bytes", letter.body.len().to_string()),
     ];
     Answer::new(letter_json(letter, BODY_CHARS_MAX))

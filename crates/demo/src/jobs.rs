@@ -52,42 +52,15 @@ pub(super) fn scenario(stories: Vec<Story>) -> Scenario {
 
 fn stories() -> Vec<Story> {
     let second = SignedDuration::from_secs(1);
-    let work = |title: &str| Step::Progress {
-        after: second,
-        title: title.to_owned(),
-        description: String::new(),
-        files: Vec::new(),
-        command: None,
-        media_bytes: 0,
-    };
-    let open = || Step::OpenPull {
-        after: second,
-        files: Vec::new(),
-        draft: false,
-    };
-    let done = || Step::Complete {
-        after: second,
-        no_change: false,
-    };
-    let story = |matches: &str, steps| Story {
-        matches: matches.to_owned(),
-        steps,
-        ..Story::default()
-    };
-    let ask = Step::Ask {
-        after: second,
-        text: "There are two search libraries in the tree. Which one shall I use?".to_owned(),
-    };
-    let plan = Step::Plan {
-        after: second,
-        steps: vec![
-            "Move the cart's state".to_owned(),
-            "Rewrite the view".to_owned(),
-            "Run the tests".to_owned(),
-        ],
-    };
+    let work = |title: &str| Step::progress(second, title);
+    let open = || Step::open_pull(second, false);
+    let done = || Step::complete(second);
+    let asked = "There are two search libraries in the tree. Which one shall I use?";
+    let ask = Step::ask(second, asked);
+    let steps = ["Move the cart's state", "Rewrite the view", "Run the tests"];
+    let plan = Step::plan(second, &steps);
     vec![
-        story(
+        Story::new(
             "search box",
             vec![
                 work("Looking around"),
@@ -97,7 +70,7 @@ fn stories() -> Vec<Story> {
                 done(),
             ],
         ),
-        story(
+        Story::new(
             "cart",
             vec![
                 plan,
@@ -108,7 +81,7 @@ fn stories() -> Vec<Story> {
                 done(),
             ],
         ),
-        story(
+        Story::new(
             "footer",
             vec![
                 work("Looking around"),

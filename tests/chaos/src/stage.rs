@@ -104,39 +104,13 @@ pub(crate) fn scenario(lags: Lags, webhook_faults: WebhookFaults) -> Scenario {
 
 fn stories() -> Vec<Story> {
     let after = seconds(12);
-    let work = |title: &str| Step::Progress {
-        after,
-        title: title.to_owned(),
-        description: String::new(),
-        files: Vec::new(),
-        command: None,
-        media_bytes: 0,
-    };
-    let open = |draft| Step::OpenPull {
-        after,
-        files: Vec::new(),
-        draft,
-    };
-    let done = || Step::Complete {
-        after,
-        no_change: false,
-    };
-    let story = |matches: &str, steps| Story {
-        matches: matches.to_owned(),
-        steps,
-        ..Story::default()
-    };
-    let ask = Step::Ask {
-        after,
-        text: "There are two search libraries in the tree. Which one shall I use?".to_owned(),
-    };
-    let plan = Step::Plan {
-        after,
-        steps: vec![
-            "Move the cart's state".to_owned(),
-            "Run the tests".to_owned(),
-        ],
-    };
+    let work = |title: &str| Step::progress(after, title);
+    let open = |draft| Step::open_pull(after, draft);
+    let done = || Step::complete(after);
+    let story = Story::new;
+    let asked = "There are two search libraries in the tree. Which one shall I use?";
+    let ask = Step::ask(after, asked);
+    let plan = Step::plan(after, &["Move the cart's state", "Run the tests"]);
     let stall = Step::Stall { after };
     let owners = Step::OpenPull {
         after,

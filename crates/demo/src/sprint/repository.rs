@@ -145,10 +145,8 @@ fn member(persona: &str, seconds: i64, first: NewText, again: Option<NewText>) -
         steps
     });
     Story {
-        matches: format!("You are the persona `{persona}`"),
-        steps,
         on_message: on_message.unwrap_or_default(),
-        ..Story::default()
+        ..Story::new(&format!("You are the persona `{persona}`"), steps)
     }
 }
 
@@ -163,16 +161,8 @@ fn write(seconds: i64, file: NewText) -> Step {
 /// The end of the work, after a pull request if there is none yet.
 fn pushed(is_first: bool) -> Vec<Step> {
     let after = SignedDuration::from_millis(500);
-    let open = is_first.then_some(Step::OpenPull {
-        after,
-        files: Vec::new(),
-        draft: false,
-    });
-    let complete = Step::Complete {
-        after,
-        no_change: false,
-    };
-    open.into_iter().chain([complete]).collect()
+    let open = is_first.then(|| Step::open_pull(after, false));
+    open.into_iter().chain([Step::complete(after)]).collect()
 }
 
 #[cfg(test)]

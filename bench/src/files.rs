@@ -20,6 +20,7 @@ use scaffold::tree::{Entry, Tree};
 use tests::world::{MINUTE, REPO, Setup, World, on_green};
 
 use crate::figure::{Figure, Target};
+use crate::machine::one_thread;
 use crate::spread::time_each;
 
 const SECTION: &str = "files";
@@ -169,10 +170,7 @@ fn trees(files: impl Iterator<Item = (String, String)>) -> Result<Trees> {
 
 /// A whole run up to ready requirements, on real git: all requests to GitHub, for each pull request of the exchange that it merged.
 fn requests() -> Result<Figure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("starting a runtime")?;
+    let runtime = one_thread()?;
     let each = runtime.block_on(run())?;
     let name = "requests to GitHub for each exchange pull request merged";
     Ok(Figure::new(SECTION, name, each, "requests"))

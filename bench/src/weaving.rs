@@ -19,6 +19,7 @@ use weave::verdict::Verdict;
 use weave::weave::Order;
 
 use crate::figure::{Figure, Target};
+use crate::machine::one_thread;
 
 const SECTION: &str = "weave";
 
@@ -43,10 +44,7 @@ const SHARED: &str = "src/part00/file00000.rs";
 const SECONDS: Target = Target::AtMost(10.0);
 
 pub(crate) fn measure() -> Result<Vec<Figure>> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("starting a runtime")?;
+    let runtime = one_thread()?;
     runtime.block_on(Box::pin(woven()))
 }
 

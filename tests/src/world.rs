@@ -75,7 +75,7 @@ pub const BEGIN: Timestamp = Timestamp::constant(1_772_355_600, 0);
 
 /// Ids that count, so that a story is the same every time.
 #[derive(Default)]
-struct CountingIds(AtomicU64);
+pub struct CountingIds(AtomicU64);
 
 impl Ids for CountingIds {
     fn ulid(&self, now: Timestamp) -> Ulid {

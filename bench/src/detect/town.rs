@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result, bail, ensure};
 use domain::account::{Account, Pace};
@@ -16,12 +15,12 @@ use engine::dispatcher::{BATCH, Dispatcher, Readers, VISIBILITY, Writers};
 use engine::jobs::{JobRef, Order};
 use engine::keys;
 use engine::poller::Poller;
-use engine::ports::{Clock, Ids, Queue, Records};
+use engine::ports::{Clock, Queue, Records};
 use engine::work::Work;
 use jiff::{SignedDuration, Timestamp};
 use tests::clock::FakeClock;
 use tests::memory::MemoryQueue;
-use ulid::Ulid;
+use tests::world::CountingIds;
 
 use super::absent::Absent;
 use super::jules::{Calls, MemoryJules, REPO};
@@ -38,19 +37,6 @@ const ROUNDS_MAX: u32 = 1_000;
 pub(crate) struct Weather {
     /// What a session weighs in a list.
     pub(crate) bytes_per_session: u64,
-}
-
-#[derive(Default)]
-pub(super) struct CountingIds(AtomicU64);
-
-impl Ids for CountingIds {
-    fn ulid(&self, now: Timestamp) -> Ulid {
-        let count = self.0.fetch_add(1, Ordering::Relaxed);
-        Ulid::from_parts(
-            u64::try_from(now.as_millisecond()).unwrap_or(0),
-            u128::from(count),
-        )
-    }
 }
 
 /// The engine and its world.

@@ -180,10 +180,7 @@ where
         match send().await? {
             Came::Done(done) => return Ok(done),
             Came::Later(_) if sent < READ_REQUESTS_MAX => sent += 1,
-            Came::Later(later) => {
-                let next = "run the command again";
-                return Err(Error::refused("not_read_yet", later.sentence, next).into());
-            }
+            Came::Later(later) => return Err(Error::not_read_yet(later.sentence).into()),
         }
     }
 }

@@ -102,6 +102,12 @@ impl Answer {
         self
     }
 
+    /// Adds how many findings there are.
+    pub(crate) fn findings(self, errors: usize, warnings: usize) -> Self {
+        let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
+        self.line(format!("{errors}, {warnings}."))
+    }
+
     /// What people read where no terminal shows it.
     #[cfg(test)]
     pub(crate) fn text(&self) -> String {

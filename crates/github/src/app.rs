@@ -9,8 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::client::{
-    Base, Connection, Error, Media, Request, Settings, answered, deadline, exchange,
-    proof, segment,
+    Base, Connection, Error, Media, Request, Settings, answered, deadline, exchange, proof, segment,
 };
 
 /// An App that GitHub has just made. GitHub shows its secrets only this once.

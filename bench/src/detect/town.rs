@@ -10,7 +10,7 @@ use domain::event::Occurrence;
 use domain::governor::Limits;
 use domain::ids::{AccountName, JobId};
 use domain::policy::{PlanApproval, Policy, Source, Terms};
-use engine::backend::{Backend, IndexEntry};
+use engine::backend::Backend;
 use engine::dispatcher::{BATCH, Dispatcher, Readers, VISIBILITY, Writers};
 use engine::jobs::{JobRef, Order};
 use engine::keys;
@@ -247,15 +247,8 @@ pub(super) async fn settle_in(backend: &Backend, pace: Pace) -> Result<()> {
         ..Source::new(REPO.parse()?, name.clone())
     };
     let mut unit = backend.unit();
-    let listed = |list, sort: &str, due| IndexEntry {
-        due,
-        list: keys::listed(list, sort),
-        forget: None,
-    };
-    let place = listed(keys::ACCOUNTS, name.as_str(), Some(now));
-    unit.put(keys::account(&name), &account, None, place);
-    let place = listed(keys::SOURCES, REPO, None);
-    unit.put(keys::source(&source.repo), &source, None, place);
+    unit.save(&name, &account, None);
+    unit.save(&source.repo, &source, None);
     Ok(backend.commit(unit).await?)
 }
 

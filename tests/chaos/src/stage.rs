@@ -8,8 +8,7 @@ use anyhow::{Context, Result};
 use domain::account::Account;
 use domain::governor::Limits;
 use domain::policy::{MergePolicy, PlanApproval, Policy, Source, Timing};
-use engine::backend::{Backend, IndexEntry};
-use engine::keys;
+use engine::backend::Backend;
 use engine::ports::{Clock, SecretName};
 use engine::settings::Agent;
 use jiff::SignedDuration;
@@ -140,12 +139,7 @@ pub(crate) async fn furnish(
     let mut unit = backend.unit();
     let account = account(backend)?;
     store_keys(&data, &account, token).await?;
-    let place = IndexEntry {
-        due: Some(backend.now()),
-        list: keys::listed(keys::ACCOUNTS, account.name.as_str()),
-        forget: None,
-    };
-    unit.put(keys::account(&account.name), &account, None, place);
+    unit.save(&account.name, &account, None);
     for name in [PROMPT, SLOW] {
         let agent = Agent {
             url: Some(sandbox.agent_url(name).parse()?),
@@ -156,12 +150,7 @@ pub(crate) async fn furnish(
         data.secrets
             .write(&secret, &agents::new_secret(key))
             .await?;
-        let place = IndexEntry {
-            due: None,
-            list: keys::listed(keys::AGENTS, name),
-            forget: None,
-        };
-        unit.put(keys::agent(&agent.name), &agent, None, place);
+        unit.save(&agent.name, &agent, None);
     }
     let agents = [
         (SHOP, PROMPT),
@@ -172,12 +161,7 @@ pub(crate) async fn furnish(
     ];
     for (repo, agent) in agents {
         let source = source(repo, agent, &account)?;
-        let place = IndexEntry {
-            due: None,
-            list: keys::listed(keys::SOURCES, source.repo.key()),
-            forget: None,
-        };
-        unit.put(keys::source(&source.repo), &source, None, place);
+        unit.save(&source.repo, &source, None);
     }
     backend.commit(unit).await.context("furnishing the stage")
 }

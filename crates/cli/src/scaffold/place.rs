@@ -122,6 +122,12 @@ fn beside(git: &Git, control: &Tree, code: &CommitSha) -> Result<Tree> {
     git.tree(tip.as_ref().unwrap_or(code), &[SYSTEM])
 }
 
+/// A layout that cannot be worked with.
+pub(super) fn bad_layout(error: &dyn std::fmt::Display) -> Error {
+    let next = "`gaffer scaffold doctor` lists what is wrong";
+    Error::unfit("bad_layout", error.to_string(), next)
+}
+
 /// The tip of a branch that has to be there.
 pub(super) fn must_tip(git: &Git, branch: &BranchName) -> Result<CommitSha> {
     let missing = || {

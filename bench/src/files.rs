@@ -10,7 +10,7 @@ use domain::layer::Layer;
 use domain::pipeline::{EntryPoint, Exchange, Pipeline, PipelineRules};
 use engine::pipelines::PipelineOrder;
 use jiff::civil::{Date, date};
-use sandbox::github::{CheckSetup, CiSetup, Outcome, RepoSetup};
+use sandbox::github::{CheckSetup, Outcome, RepoSetup};
 use sandbox::story::Story;
 use sandbox::{Scenario, Service};
 use scaffold::assets;
@@ -185,11 +185,8 @@ async fn run() -> Result<f64> {
     let files = own_files().filter(|(path, _)| !path.starts_with(".jules/"));
     let mut files: BTreeMap<String, String> = files.collect();
     files.insert("src/lib.rs".to_owned(), "pub fn add() {}\n".to_owned());
-    let ci = CiSetup {
-        checks: vec![CheckSetup::new("build", Outcome::Success)],
-        ..CiSetup::default()
-    };
-    let mut repo = RepoSetup::new(REPO).with_ci(ci);
+    let check = CheckSetup::new("build", Outcome::Success);
+    let mut repo = RepoSetup::new(REPO).with_checks([check]);
     repo.files = files;
     let world = World::with(Setup {
         scenario: Scenario {

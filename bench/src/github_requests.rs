@@ -111,11 +111,8 @@ pub(crate) fn measure() -> Result<Vec<Figure>> {
 /// What a crowd costs, and how many are merged a minute from the first merge to the last.
 async fn crowded(crowd: &Crowd) -> Result<Vec<Figure>> {
     let names: Vec<String> = (0..crowd.repos).map(|n| format!("acme/r{n}")).collect();
-    let quick = CiSetup {
-        checks: vec![CheckSetup::new("build", Outcome::Success)],
-        ..CiSetup::default()
-    };
-    let repo = |name: &str| RepoSetup::new(name).with_ci(quick.clone());
+    let quick = CheckSetup::new("build", Outcome::Success);
+    let repo = |name: &str| RepoSetup::new(name).with_checks([quick.clone()]);
     let world = town_of(names.iter().map(|name| repo(name)).collect(), false).await?;
     let mut jobs = Vec::new();
     for at in 0..crowd.each {

@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use sandbox::Scenario;
-use sandbox::github::{CheckSetup, CiSetup, Outcome, RepoSetup};
+use sandbox::github::{CheckSetup, Outcome, RepoSetup};
 use sandbox::story::{Step, Story};
 
 use crate::stage::{Play, SHOP};
@@ -35,14 +35,8 @@ pub(super) fn scenario(stories: Vec<Story>) -> Scenario {
         log: "error: the footer is 3 pixels too low".to_owned(),
         ..CheckSetup::new("test", Outcome::FailsFirst(1))
     };
-    let shop = RepoSetup::new(SHOP).with_ci(CiSetup {
-        checks: vec![green("build", 2), green("test", 3)],
-        ..CiSetup::default()
-    });
-    let site = RepoSetup::new(SITE).with_ci(CiSetup {
-        checks: vec![green("build", 1), fails_first],
-        ..CiSetup::default()
-    });
+    let shop = RepoSetup::new(SHOP).with_checks([green("build", 2), green("test", 3)]);
+    let site = RepoSetup::new(SITE).with_checks([green("build", 1), fails_first]);
     Scenario {
         repos: vec![shop, site],
         stories,

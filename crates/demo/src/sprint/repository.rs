@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use domain::policy::{MergeMethod, MergePolicy, PlanApproval, Policy};
 use jiff::SignedDuration;
 use sandbox::Scenario;
-use sandbox::github::{CheckSetup, CiSetup, Outcome, RepoSetup};
+use sandbox::github::{CheckSetup, Outcome, RepoSetup};
 use sandbox::story::{Step, Story, Writing};
 
 use crate::stage::{BETWEEN_MANY_WRITES, Play, SHOP};
@@ -93,10 +93,7 @@ fn scenario() -> Scenario {
         ),
     ];
     Scenario {
-        repos: vec![repo.with_ci(CiSetup {
-            checks: checks.to_vec(),
-            ..CiSetup::default()
-        })],
+        repos: vec![repo.with_checks(checks)],
         stories,
         ..Scenario::default()
     }

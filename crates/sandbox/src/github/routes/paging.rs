@@ -19,8 +19,8 @@ struct Page {
 }
 
 /// A page as a bare list.
-pub(super) fn list(ask: &Ask, items: Vec<Value>) -> Reply {
-    let page = cut(ask, items);
+pub(super) fn list(ask: &Ask, items: impl IntoIterator<Item = Value>) -> Reply {
+    let page = cut(ask, items.into_iter().collect());
     Reply::json(Value::Array(page.items)).linked(page.link)
 }
 

@@ -1,12 +1,14 @@
 //! What a delivery adds to a bare job: one of each in the same repository, for as long, with webhooks.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use domain::delivery::{Checkpoints, Delivery, Endpoint, ReviewBy};
 use domain::ids::DeliveryId;
 use jiff::SignedDuration;
 use sandbox::Service;
 use sandbox::github::NewIssue;
 use tests::world::{REPO, Setup, World, on_green};
+
+use crate::machine::one_thread;
 
 /// How long each is given: both end within minutes, and the readings of a source come as often in both.
 const LONG: SignedDuration = SignedDuration::from_mins(30);
@@ -49,10 +51,7 @@ impl Counted {
 
 /// What a delivery without checkpoints took more than a job that was merged.
 pub(crate) fn measure() -> Result<Counted> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("starting a runtime")?;
+    let runtime = one_thread()?;
     runtime.block_on(Box::pin(played()))
 }
 

@@ -12,7 +12,6 @@ pub(crate) enum Target {
     AtLeast(f64),
 }
 
-/// One figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Figure {
     /// To which part of the report it belongs.
@@ -21,7 +20,6 @@ pub(crate) struct Figure {
     pub(crate) name: String,
     /// How much.
     pub(crate) value: f64,
-    /// Of what.
     pub(crate) unit: &'static str,
     /// What it was meant to be, if anything was said.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -10,7 +10,7 @@ use domain::layer::Layer;
 use domain::pipeline::{EntryPoint, Exchange, Pipeline, PipelineRules};
 use engine::pipelines::PipelineOrder;
 use jiff::civil::{Date, date};
-use sandbox::github::{CheckSetup, CiSetup, Outcome, RepoSetup};
+use sandbox::github::{CheckSetup, Outcome, RepoSetup};
 use sandbox::story::Story;
 use sandbox::{Scenario, Service};
 use scaffold::assets;
@@ -20,6 +20,7 @@ use scaffold::tree::{Entry, Tree};
 use tests::world::{MINUTE, REPO, Setup, World, on_green};
 
 use crate::figure::{Figure, Target};
+use crate::machine::one_thread;
 use crate::spread::time_each;
 
 const SECTION: &str = "files";
@@ -41,7 +42,6 @@ const TODAY: Date = date(2026, 2, 18);
 const PLANNED: &str = ".jules/exchange/requirements/aaaaaa-plan-it.yml";
 const READY: &str = ".jules/exchange/requirements/bbbbbb-do-it.yml";
 
-/// Measures all of it.
 pub(crate) fn measure() -> Result<Vec<Figure>> {
     Ok(vec![prompts()?, examined()?, requests()?])
 }
@@ -170,10 +170,7 @@ fn trees(files: impl Iterator<Item = (String, String)>) -> Result<Trees> {
 
 /// A whole run up to ready requirements, on real git: all requests to GitHub, for each pull request of the exchange that it merged.
 fn requests() -> Result<Figure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("starting a runtime")?;
+    let runtime = one_thread()?;
     let each = runtime.block_on(run())?;
     let name = "requests to GitHub for each exchange pull request merged";
     Ok(Figure::new(SECTION, name, each, "requests"))
@@ -188,11 +185,8 @@ async fn run() -> Result<f64> {
     let files = own_files().filter(|(path, _)| !path.starts_with(".jules/"));
     let mut files: BTreeMap<String, String> = files.collect();
     files.insert("src/lib.rs".to_owned(), "pub fn add() {}\n".to_owned());
-    let ci = CiSetup {
-        checks: vec![CheckSetup::new("build", Outcome::Success)],
-        ..CiSetup::default()
-    };
-    let mut repo = RepoSetup::new(REPO).with_ci(ci);
+    let check = CheckSetup::new("build", Outcome::Success);
+    let mut repo = RepoSetup::new(REPO).with_checks([check]);
     repo.files = files;
     let world = World::with(Setup {
         scenario: Scenario {

@@ -11,6 +11,7 @@ mod subject;
 use anyhow::{Context, Result};
 
 use crate::figure::{Figure, Target};
+use crate::machine::one_thread;
 use crate::options::Options;
 use crate::spread::Spread;
 use doubles::Doubles;
@@ -51,10 +52,7 @@ struct Places<'a> {
 
 /// Starts, counts, invokes and weighs all of them.
 pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("starting a runtime")?;
+    let runtime = one_thread()?;
     let places = places(options).context(
         "this section stands beside other runtime clients: run `cargo xtask bench`, which builds and fetches what it needs",
     )?;

@@ -2,7 +2,7 @@
 
 mod count;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use jiff::SignedDuration;
 use sandbox::github::{CheckSetup, CiSetup, Outcome, Protection, RepoSetup, RequiredCheck};
 use sandbox::jules::AccountSetup;
@@ -11,6 +11,7 @@ use tests::world::{MINUTE, REPO, SECOND, Setup, World, on_green};
 
 use crate::added;
 use crate::figure::{Figure, Target};
+use crate::machine::one_thread;
 use count::Count;
 
 /// The same repository with a test that fails on the first head of every branch.
@@ -86,10 +87,7 @@ const POINTS: Target = Target::AtMost(30.0);
 
 /// One pull request by itself, request by request, and then the average of many.
 pub(crate) fn measure() -> Result<Vec<Figure>> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("starting a runtime")?;
+    let runtime = one_thread()?;
     let mut figures =
         Count::from_log(&runtime.block_on(alone())?).listed("one alone with webhooks");
     for run in RUNS {
@@ -113,11 +111,8 @@ pub(crate) fn measure() -> Result<Vec<Figure>> {
 /// What a crowd costs, and how many are merged a minute from the first merge to the last.
 async fn crowded(crowd: &Crowd) -> Result<Vec<Figure>> {
     let names: Vec<String> = (0..crowd.repos).map(|n| format!("acme/r{n}")).collect();
-    let quick = CiSetup {
-        checks: vec![CheckSetup::new("build", Outcome::Success)],
-        ..CiSetup::default()
-    };
-    let repo = |name: &str| RepoSetup::new(name).with_ci(quick.clone());
+    let quick = CheckSetup::new("build", Outcome::Success);
+    let repo = |name: &str| RepoSetup::new(name).with_checks([quick.clone()]);
     let world = town_of(names.iter().map(|name| repo(name)).collect(), false).await?;
     let mut jobs = Vec::new();
     for at in 0..crowd.each {

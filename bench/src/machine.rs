@@ -3,7 +3,9 @@
 use std::fs;
 use std::process::Command;
 
+use anyhow::{Context, Result};
 use serde::Serialize;
+use tokio::runtime::{Builder, Runtime};
 
 /// The machine and the versions.
 #[derive(Clone, Debug, Serialize)]
@@ -34,6 +36,12 @@ impl Machine {
             gaffer: env!("CARGO_PKG_VERSION"),
         }
     }
+}
+
+/// The one thread that everything of a section runs on.
+pub(crate) fn one_thread() -> Result<Runtime> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.context("starting a runtime")
 }
 
 /// What a program answers to one argument, in one line.

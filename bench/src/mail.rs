@@ -11,6 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use tests::world::{REPO, Setup, World};
 
 use crate::figure::Figure;
+use crate::machine::one_thread;
 use crate::spread::{Spread, micros, time_each};
 
 const SECTION: &str = "mail";
@@ -30,14 +31,10 @@ const TIMES: [usize; 2] = [5, 200];
 /// When the first message was sent.
 const BEGIN: Timestamp = Timestamp::constant(1_767_225_600, 0);
 
-/// Measures all of it.
 pub(crate) fn measure() -> Result<Vec<Figure>> {
     let log = written()?;
     let mut figures = folded(&log)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("starting a runtime")?;
+    let runtime = one_thread()?;
     for (name, log) in [("an empty log", ""), ("100,000 events", log.as_str())] {
         figures.extend(runtime.block_on(Box::pin(stored(name, log)))?);
     }

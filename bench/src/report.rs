@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context, Result};
+use clap::ValueEnum;
 use engine::machine::SystemClock;
 use engine::ports::Clock;
 use serde::Serialize;
@@ -27,17 +28,7 @@ struct Report {
 /// Measures and prints. What cannot be measured is an error, never left out.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let mut figures = Vec::new();
-    for section in [
-        Section::Webhook,
-        Section::Polls,
-        Section::Detection,
-        Section::Requests,
-        Section::Functions,
-        Section::Cost,
-        Section::Files,
-        Section::Mail,
-        Section::Weave,
-    ] {
+    for &section in Section::value_variants() {
         if options.wants(section) {
             output::aside(&format!("measuring: {section:?}"));
             figures.extend(

@@ -9,7 +9,6 @@ use crate::figure::{Figure, Target};
 /// How samples are spread.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Spread {
-    /// Their mean.
     pub(crate) mean: f64,
     /// Half of them are no more than this.
     pub(crate) p50: f64,

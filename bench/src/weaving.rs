@@ -19,6 +19,7 @@ use weave::verdict::Verdict;
 use weave::weave::Order;
 
 use crate::figure::{Figure, Target};
+use crate::machine::one_thread;
 
 const SECTION: &str = "weave";
 
@@ -37,18 +38,13 @@ const FILES: usize = 5_000;
 /// Lines of each file.
 const LINES: usize = 120;
 
-/// The file that some share.
 const SHARED: &str = "src/part00/file00000.rs";
 
 /// Seconds that a weave may take; the plan allows five minutes for twenty.
 const SECONDS: Target = Target::AtMost(10.0);
 
-/// Measures it.
 pub(crate) fn measure() -> Result<Vec<Figure>> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("starting a runtime")?;
+    let runtime = one_thread()?;
     runtime.block_on(Box::pin(woven()))
 }
 
@@ -118,7 +114,6 @@ fn text(others: &[usize]) -> String {
     (1..=LINES).map(line).collect()
 }
 
-/// What a member changes.
 fn changes(member: usize) -> Vec<(String, String)> {
     let alone = MEMBERS - SHARING;
     if member < alone {

@@ -42,9 +42,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Makes the enum of kinds, the list of them all, and the name of each golden file from one list.
+/// Makes the enum of kinds, the list of them all, and the name of each golden file and the type that it is read as from one list.
 macro_rules! kinds {
-    ($($kind:ident $name:literal),* $(,)?) => {
+    ($($kind:ident $name:literal $type:ty),* $(,)?) => {
         /// A kind of stored records.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Kind {
@@ -59,142 +59,83 @@ macro_rules! kinds {
             pub fn name(self) -> &'static str {
                 match self { $(Self::$kind => $name),* }
             }
+
+            /// What the present version makes of a stored value, as it would store it.
+            ///
+            /// # Errors
+            /// The present version cannot read it.
+            pub fn again(self, it: &Value) -> Result<Value, serde_json::Error> {
+                match self { $(Self::$kind => again::<$type>(it)),* }
+            }
         }
     };
 }
 
 kinds! {
-    Access "access",
-    Account "account",
-    Adoption "adoption",
-    Agent "agent",
-    Allowance "allowance",
-    AppSetup "app-setup",
-    Artifacts "artifacts",
-    ArtifactsPage "artifacts-page",
-    Budgets "budgets",
-    Delivery "delivery",
-    DeliveryCount "delivery-count",
-    DeliveryListed "delivery-listed",
-    Effect "effect",
-    Event "event",
-    EventCount "event-count",
-    Feed "feed",
-    Evidence "evidence",
-    Gap "gap",
-    HookLog "hook-log",
-    HookLogs "hook-logs",
-    Importing "importing",
-    Installation "installation",
-    Intake "intake",
-    IssueRead "issue-read",
-    Job "job",
-    JobListed "job-listed",
-    Lane "lane",
-    Looked "looked",
-    Mail "mail",
-    MailBox "mail-box",
-    MailLine "mail-line",
-    MailPage "mail-page",
-    MailSent "mail-sent",
-    Merges "merges",
-    Messages "messages",
-    Notes "notes",
-    Once "once",
-    Outbox "outbox",
-    Personas "personas",
-    Pipeline "pipeline",
-    PipelineTurn "pipeline-turn",
-    Pull "pull",
-    Reach "reach",
-    Readings "readings",
-    Repository "repository",
-    Requirement "requirement",
-    Schedule "schedule",
-    Session "session",
-    Slots "slots",
-    Source "source",
-    Sprint "sprint",
-    SprintTurn "sprint-turn",
-    SprintWeave "sprint-weave",
-    Switches "switches",
-    Tick "tick",
-    Token "token",
-    Transcript "transcript",
-    Upstreams "upstreams",
-    Usage "usage",
-    Wake "wake",
+    Access "access" CredentialAccess,
+    Account "account" Account,
+    Adoption "adoption" Adoption,
+    Agent "agent" Agent,
+    Allowance "allowance" Allowance,
+    AppSetup "app-setup" AppSetup,
+    Artifacts "artifacts" ReadArtifacts,
+    ArtifactsPage "artifacts-page" PatchPage,
+    Budgets "budgets" Budgets,
+    Delivery "delivery" Delivery,
+    DeliveryCount "delivery-count" u64,
+    DeliveryListed "delivery-listed" DeliveryId,
+    Effect "effect" Effect,
+    Event "event" Event,
+    EventCount "event-count" u64,
+    Feed "feed" WebhookActivity,
+    // Kept for people and exports; nothing reads it back.
+    Evidence "evidence" BTreeMap<String, Value>,
+    Gap "gap" RestoreGap,
+    HookLog "hook-log" RedeliveryState,
+    HookLogs "hook-logs" HookLogs,
+    Importing "importing" Importing,
+    Installation "installation" Installation,
+    Intake "intake" Intake,
+    IssueRead "issue-read" ReadIssue,
+    Job "job" Job,
+    JobListed "job-listed" JobId,
+    Lane "lane" Lane,
+    Looked "looked" SessionCheck,
+    Mail "mail" Counters,
+    MailBox "mail-box" ReceivedMessage,
+    MailLine "mail-line" String,
+    MailPage "mail-page" Page,
+    MailSent "mail-sent" IdempotentMail,
+    Merges "merges" Merges,
+    Messages "messages" ReadMessages,
+    Notes "notes" Notes,
+    Once "once" IdempotentOrder,
+    Outbox "outbox" OutboxRow,
+    Personas "personas" ReadPersonas,
+    Pipeline "pipeline" Pipeline,
+    PipelineTurn "pipeline-turn" PipelineId,
+    Pull "pull" TrackedPull,
+    Reach "reach" RepositoryAccess,
+    Readings "readings" ReadCounter,
+    Repository "repository" RepoName,
+    Requirement "requirement" Requirement,
+    Schedule "schedule" Schedule,
+    Session "session" JobId,
+    Slots "slots" Slots,
+    Source "source" Source,
+    Sprint "sprint" Sprint,
+    SprintTurn "sprint-turn" SprintNumber,
+    SprintWeave "sprint-weave" Report,
+    Switches "switches" Switches,
+    Tick "tick" domain::tick::Lease,
+    Token "token" Token,
+    Transcript "transcript" TranscriptPage,
+    Upstreams "upstreams" Upstreams,
+    Usage "usage" Consumption,
+    Wake "wake" Wake,
 }
 
 impl Kind {
-    /// What the present version makes of a stored value, as it would store it.
-    ///
-    /// # Errors
-    /// The present version cannot read it.
-    pub fn again(self, it: &Value) -> Result<Value, serde_json::Error> {
-        match self {
-            Self::Access => again::<CredentialAccess>(it),
-            Self::Account => again::<Account>(it),
-            Self::Adoption => again::<Adoption>(it),
-            Self::Agent => again::<Agent>(it),
-            Self::Allowance => again::<Allowance>(it),
-            Self::AppSetup => again::<AppSetup>(it),
-            Self::Artifacts => again::<ReadArtifacts>(it),
-            Self::ArtifactsPage => again::<PatchPage>(it),
-            Self::Budgets => again::<Budgets>(it),
-            Self::Delivery => again::<Delivery>(it),
-            Self::DeliveryListed => again::<DeliveryId>(it),
-            Self::Effect => again::<Effect>(it),
-            Self::Event => again::<Event>(it),
-            Self::DeliveryCount | Self::EventCount => again::<u64>(it),
-            Self::Feed => again::<WebhookActivity>(it),
-            // Kept for people and exports; nothing reads it back.
-            Self::Evidence => again::<BTreeMap<String, Value>>(it),
-            Self::Gap => again::<RestoreGap>(it),
-            Self::HookLog => again::<RedeliveryState>(it),
-            Self::HookLogs => again::<HookLogs>(it),
-            Self::Importing => again::<Importing>(it),
-            Self::Installation => again::<Installation>(it),
-            Self::Intake => again::<Intake>(it),
-            Self::IssueRead => again::<ReadIssue>(it),
-            Self::Job => again::<Job>(it),
-            Self::JobListed | Self::Session => again::<JobId>(it),
-            Self::Lane => again::<Lane>(it),
-            Self::Looked => again::<SessionCheck>(it),
-            Self::Mail => again::<Counters>(it),
-            Self::MailBox => again::<ReceivedMessage>(it),
-            Self::MailLine => again::<String>(it),
-            Self::MailPage => again::<Page>(it),
-            Self::MailSent => again::<IdempotentMail>(it),
-            Self::Messages => again::<ReadMessages>(it),
-            Self::Notes => again::<Notes>(it),
-            Self::Tick => again::<domain::tick::Lease>(it),
-            Self::Token => again::<Token>(it),
-            Self::Transcript => again::<TranscriptPage>(it),
-            Self::Merges => again::<Merges>(it),
-            Self::Once => again::<IdempotentOrder>(it),
-            Self::Outbox => again::<OutboxRow>(it),
-            Self::Personas => again::<ReadPersonas>(it),
-            Self::Pipeline => again::<Pipeline>(it),
-            Self::PipelineTurn => again::<PipelineId>(it),
-            Self::Pull => again::<TrackedPull>(it),
-            Self::Reach => again::<RepositoryAccess>(it),
-            Self::Readings => again::<ReadCounter>(it),
-            Self::Repository => again::<RepoName>(it),
-            Self::Requirement => again::<Requirement>(it),
-            Self::Schedule => again::<Schedule>(it),
-            Self::Slots => again::<Slots>(it),
-            Self::Source => again::<Source>(it),
-            Self::Sprint => again::<Sprint>(it),
-            Self::SprintTurn => again::<SprintNumber>(it),
-            Self::SprintWeave => again::<Report>(it),
-            Self::Switches => again::<Switches>(it),
-            Self::Upstreams => again::<Upstreams>(it),
-            Self::Usage => again::<Consumption>(it),
-            Self::Wake => again::<Wake>(it),
-        }
-    }
-
     /// Whether a value of this kind is unfinished, and so needs a due; `None` for a kind that is never due. A kind that is ever due
     /// needs its arm in [`engine::work::Work::of_due`].
     pub fn is_unfinished(self, it: &Value) -> Option<bool> {

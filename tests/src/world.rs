@@ -31,9 +31,8 @@ use domain::account::Account;
 use domain::governor::Limits;
 use domain::ids::AccountName;
 use domain::policy::Source;
-use engine::backend::{Backend, IndexEntry};
+use engine::backend::Backend;
 use engine::dispatcher::{Dispatcher, Readers, Writers};
-use engine::keys;
 use engine::poller::Poller;
 use engine::ports::{AgentsWrite, Clock, Ids};
 use engine::settings::Agent;
@@ -75,7 +74,7 @@ pub const BEGIN: Timestamp = Timestamp::constant(1_772_355_600, 0);
 
 /// Ids that count, so that a story is the same every time.
 #[derive(Default)]
-struct CountingIds(AtomicU64);
+pub struct CountingIds(AtomicU64);
 
 impl Ids for CountingIds {
     fn ulid(&self, now: Timestamp) -> Ulid {
@@ -300,12 +299,7 @@ impl World {
             ..Agent::new(AGENT.parse().expect("a name"))
         };
         let mut unit = self.backend.unit();
-        let place = IndexEntry {
-            due: None,
-            list: keys::listed(keys::AGENTS, agent.name.as_str()),
-            forget: None,
-        };
-        unit.put(keys::agent(&agent.name), &agent, None, place);
+        unit.save(&agent.name, &agent, None);
         self.backend.commit(unit).await.expect("an agent");
         self.put_source(&setup.source).await;
     }
@@ -322,16 +316,7 @@ impl World {
             ..Account::new(name.clone(), now)
         };
         let mut unit = self.backend.unit();
-        unit.put(
-            keys::account(&name),
-            &account,
-            None,
-            IndexEntry {
-                due: Some(now),
-                list: keys::listed(keys::ACCOUNTS, name.as_str()),
-                forget: None,
-            },
-        );
+        unit.save(&name, &account, None);
         self.backend.commit(unit).await.expect("an account");
     }
 
@@ -353,12 +338,7 @@ impl World {
             ..found.value
         };
         let mut unit = self.backend.unit();
-        let place = IndexEntry {
-            due: Some(account.next_poll),
-            list: keys::listed(keys::ACCOUNTS, name.as_str()),
-            forget: None,
-        };
-        unit.put(keys::account(&name), &account, Some(found.version), place);
+        unit.save(&name, &account, Some(found.version));
         self.backend.commit(unit).await.expect("a plan");
     }
 
@@ -382,12 +362,7 @@ impl World {
             ..engine::settings::Switches::default()
         };
         let mut unit = self.backend.unit();
-        unit.put(
-            keys::switches(),
-            &switches,
-            Some(found.version),
-            IndexEntry::default(),
-        );
+        unit.save(&(), &switches, Some(found.version));
         self.backend.commit(unit).await.expect("a switch");
     }
 

@@ -44,7 +44,10 @@ impl std::str::FromStr for Without {
         Guard::from_str(&text.replace('_', "-"), true)
             .map(Self::One)
             .map_err(|_| {
-                let words: Vec<_> = Guard::ALL.iter().map(|guard| guard.word()).collect();
+                let words: Vec<_> = Guard::value_variants()
+                    .iter()
+                    .map(|guard| guard.word())
+                    .collect();
                 format!("there are {} and all", words.join(", "))
             })
     }
@@ -59,7 +62,7 @@ pub(crate) fn run(options: &ChaosOptions) -> Result<()> {
     match options.without {
         None => whole(options, root),
         Some(Without::One(guard)) => without(options, root, &[guard]),
-        Some(Without::All) => without(options, root, &Guard::ALL),
+        Some(Without::All) => without(options, root, Guard::value_variants()),
     }
 }
 

@@ -27,15 +27,6 @@ pub(crate) enum Guard {
 }
 
 impl Guard {
-    /// All of them.
-    pub(crate) const ALL: [Self; 5] = [
-        Self::ConditionalStarted,
-        Self::UnknownSettling,
-        Self::VersionCheck,
-        Self::StableIds,
-        Self::MarkerSearch,
-    ];
-
     /// The word in the code: `cfg!(without_guard = "…")`.
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -92,7 +83,7 @@ mod tests {
     fn the_words_are_those_of_the_manifest() {
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
         let manifest = std::fs::read_to_string(manifest).unwrap();
-        for guard in Guard::ALL {
+        for guard in Guard::value_variants() {
             assert!(
                 manifest.contains(&format!("\"{}\"", guard.word())),
                 "{guard:?}"

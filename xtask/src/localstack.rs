@@ -168,7 +168,6 @@ pub(crate) fn run() -> Result<()> {
     bail!("LocalStack ended with {status}")
 }
 
-/// One that is free.
 pub(crate) fn free_port() -> Result<u16> {
     Ok(free_ports()?.0)
 }

@@ -7,7 +7,6 @@ use anyhow::Result;
 
 use crate::tools::{self, python};
 
-/// How one of them is fetched.
 type Fetch = fn(&Path) -> Result<PathBuf>;
 
 /// Under which name a test finds the folder of each.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use clap::ValueEnum;
 
 use crate::localstack::Services;
 use crate::output;
@@ -48,7 +49,8 @@ pub(crate) fn run(options: &TestOptions) -> Result<()> {
 /// The stages in their own order; all of them when none is asked for.
 fn chosen(only: &[Stage]) -> Vec<Stage> {
     let wanted = |stage: &Stage| only.is_empty() || only.contains(stage);
-    Stage::ALL.into_iter().filter(wanted).collect()
+    let all = Stage::value_variants().iter().copied();
+    all.filter(wanted).collect()
 }
 
 fn listing(stages: &[Stage]) -> String {
@@ -103,7 +105,7 @@ fn table(endings: &[(Stage, Ending)], total: Duration) -> String {
             Ending::Failed(took) => format!("{:>7.1}  FAILED", took.as_secs_f64()),
             Ending::NotRun => format!("{:>7}  not run", "-"),
         };
-        append(&mut table, stage.name(), &row);
+        append(&mut table, &stage.name(), &row);
     }
     append(
         &mut table,
@@ -125,7 +127,7 @@ mod tests {
 
     #[test]
     fn all_stages_run_unless_some_are_named_and_keep_their_order() {
-        assert_eq!(chosen(&[]), Stage::ALL);
+        assert_eq!(chosen(&[]), Stage::value_variants());
         assert_eq!(
             chosen(&[Stage::Deny, Stage::Fmt, Stage::Deny]),
             [Stage::Fmt, Stage::Deny]
@@ -135,7 +137,7 @@ mod tests {
     #[test]
     fn the_first_failure_stops_the_run_and_is_named() {
         let mut ran = Vec::new();
-        let (endings, outcome) = run_each(&Stage::ALL, |stage| {
+        let (endings, outcome) = run_each(Stage::value_variants(), |stage| {
             ran.push(stage);
             if stage == Stage::Clippy {
                 bail!("a lint")

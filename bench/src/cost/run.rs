@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::detect::{CloudTown, Life, MEDIAN_MINUTES, Spent, lives};
+use crate::machine::one_thread;
 use crate::output;
 use crate::spread::Spread;
 
@@ -114,10 +115,7 @@ struct Told {
 
 /// Plays in this process, and prints the result in the last line.
 pub(crate) fn alone(play: Play) -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("starting a runtime")?;
+    let runtime = one_thread()?;
     let told = runtime.block_on(Box::pin(played(play)))?;
     let told = serde_json::to_string(&told).context("telling what came of it")?;
     output::line(&format!("{MARK}{told}"));

@@ -23,12 +23,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tests::clock::FakeClock;
 use tests::memory::MemoryQueue;
-use tests::world::batch_event;
+use tests::world::{CountingIds, batch_event};
 
 use super::charged::Charges;
 use super::jules::MemoryJules;
 use super::life::Life;
-use super::town::{CountingIds, attend, hand_over, only_jules, settle_in};
+use super::town::{attend, hand_over, only_jules, settle_in};
 use super::witness::Witness;
 
 /// What a session weighs in a list: one without a patch.

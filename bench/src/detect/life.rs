@@ -32,7 +32,6 @@ pub(crate) struct Life {
     pub(crate) comes: SignedDuration,
     /// How long after its creation it wants something.
     pub(crate) decides_after: SignedDuration,
-    /// What.
     pub(crate) wants: Wants,
 }
 

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result, bail, ensure};
 use domain::account::{Account, Pace};
@@ -11,17 +10,17 @@ use domain::event::Occurrence;
 use domain::governor::Limits;
 use domain::ids::{AccountName, JobId};
 use domain::policy::{PlanApproval, Policy, Source, Terms};
-use engine::backend::{Backend, IndexEntry};
+use engine::backend::Backend;
 use engine::dispatcher::{BATCH, Dispatcher, Readers, VISIBILITY, Writers};
 use engine::jobs::{JobRef, Order};
 use engine::keys;
 use engine::poller::Poller;
-use engine::ports::{Clock, Ids, Queue, Records};
+use engine::ports::{Clock, Queue, Records};
 use engine::work::Work;
 use jiff::{SignedDuration, Timestamp};
 use tests::clock::FakeClock;
 use tests::memory::MemoryQueue;
-use ulid::Ulid;
+use tests::world::CountingIds;
 
 use super::absent::Absent;
 use super::jules::{Calls, MemoryJules, REPO};
@@ -38,20 +37,6 @@ const ROUNDS_MAX: u32 = 1_000;
 pub(crate) struct Weather {
     /// What a session weighs in a list.
     pub(crate) bytes_per_session: u64,
-}
-
-/// Ids that count.
-#[derive(Default)]
-pub(super) struct CountingIds(AtomicU64);
-
-impl Ids for CountingIds {
-    fn ulid(&self, now: Timestamp) -> Ulid {
-        let count = self.0.fetch_add(1, Ordering::Relaxed);
-        Ulid::from_parts(
-            u64::try_from(now.as_millisecond()).unwrap_or(0),
-            u128::from(count),
-        )
-    }
 }
 
 /// The engine and its world.
@@ -262,15 +247,8 @@ pub(super) async fn settle_in(backend: &Backend, pace: Pace) -> Result<()> {
         ..Source::new(REPO.parse()?, name.clone())
     };
     let mut unit = backend.unit();
-    let listed = |list, sort: &str, due| IndexEntry {
-        due,
-        list: keys::listed(list, sort),
-        forget: None,
-    };
-    let place = listed(keys::ACCOUNTS, name.as_str(), Some(now));
-    unit.put(keys::account(&name), &account, None, place);
-    let place = listed(keys::SOURCES, REPO, None);
-    unit.put(keys::source(&source.repo), &source, None, place);
+    unit.save(&name, &account, None);
+    unit.save(&source.repo, &source, None);
     Ok(backend.commit(unit).await?)
 }
 

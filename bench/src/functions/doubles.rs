@@ -31,7 +31,6 @@ const TARGET: &str = "x-amz-target";
 
 /// AWS behind one address.
 pub(super) struct Doubles {
-    /// Where it is.
     pub(super) url: String,
     /// The certificate of its issuer; `None` without TLS.
     pub(super) certificate: Option<PathBuf>,

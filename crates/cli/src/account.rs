@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::args::account::{AccountCommand, AddAccountArgs, JulesPlan, LimitArgs, SetAccountArgs};
 use crate::context::{CommandContext, must_agent};
 use crate::error::Error;
-use crate::render::{Answer, moment, value};
+use crate::render::{Answer, moment, or_empty, value};
 use crate::secret;
 use crate::site::StoreAccess;
 use crate::stdin::{self, KeyFrom};
@@ -20,7 +20,6 @@ use crate::switch::health;
 
 mod remove;
 
-/// Runs one of the commands.
 pub(crate) async fn run(command: AccountCommand, here: &CommandContext) -> Result<Answer> {
     match command {
         AccountCommand::Add(args) => {
@@ -193,24 +192,14 @@ async fn list(here: &CommandContext) -> Result<Answer> {
             shown.insert("key".to_owned(), json!(key));
         }
         all.push(shown);
-        let agent = account
-            .agent
-            .as_ref()
-            .map(ToString::to_string)
-            .unwrap_or_default();
-        let limits = [
-            account.limits.concurrent.to_string(),
-            account.limits.per_day.to_string(),
-        ];
-        let [concurrent, per_day] = limits;
         rows.push(vec![
             account.name.to_string(),
             key.to_owned(),
-            concurrent,
-            per_day,
+            account.limits.concurrent.to_string(),
+            account.limits.per_day.to_string(),
             health(&account.health),
             moment(account.next_poll),
-            agent,
+            or_empty(account.agent.as_ref()),
         ]);
     }
     let head = [

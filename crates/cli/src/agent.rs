@@ -28,7 +28,6 @@ pub(crate) mod wakes;
 /// Headers that a receiver checks, by the Standard Webhooks specification.
 const HEADERS: [&str; 3] = ["webhook-id", "webhook-timestamp", "webhook-signature"];
 
-/// Runs one of the commands.
 pub(crate) async fn run(command: AgentCommand, here: &CommandContext) -> Result<Answer> {
     let data = match &command {
         AgentCommand::Add { .. } => StoreAccess::load(here).await?,

@@ -13,7 +13,6 @@ use engine::store::Store;
 use secrecy::SecretString;
 use server::Base;
 
-/// A stack.
 pub(crate) struct Cloud {
     /// Its table, queues and parameters.
     pub(crate) stack: Stack,

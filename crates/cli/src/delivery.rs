@@ -33,7 +33,6 @@ const READ_REQUESTS_MAX: u32 = 5;
 /// Longest list of parts, in bytes: the API keeps less of it.
 const PARTS_BYTES_MAX: u64 = 64 * 1024;
 
-/// Runs one of the commands.
 pub(crate) async fn run(
     args: DeliveryArgs,
     here: &CommandContext,
@@ -181,10 +180,7 @@ where
         match send().await? {
             Came::Done(done) => return Ok(done),
             Came::Later(_) if sent < READ_REQUESTS_MAX => sent += 1,
-            Came::Later(later) => {
-                let next = "run the command again";
-                return Err(Error::refused("not_read_yet", later.sentence, next).into());
-            }
+            Came::Later(later) => return Err(Error::not_read_yet(later.sentence).into()),
         }
     }
 }

@@ -80,11 +80,7 @@ impl DoctorReport {
         let answer = self.findings.iter().fold(answer, |answer, finding| {
             answer.finding(finding.severity.as_str(), lines(finding))
         });
-        answer.line(format!(
-            "{}, {}.",
-            render::counted(errors, "error"),
-            render::counted(warnings, "warning")
-        ))
+        answer.findings(errors, warnings)
     }
 }
 

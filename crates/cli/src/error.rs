@@ -103,6 +103,11 @@ impl Error {
         }
     }
 
+    /// What was asked for comes a little later.
+    pub(crate) fn not_read_yet(sentence: String) -> Self {
+        Self::refused("not_read_yet", sentence, "run the command again")
+    }
+
     /// There is no such thing, and this command adds it.
     pub(crate) fn no_such(what: &str, name: &dyn std::fmt::Display, add: &str) -> Self {
         Self::refused(

@@ -50,7 +50,6 @@ pub(crate) struct Rearranged {
 /// What a branch came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Put {
-    /// Its tip.
     pub(crate) tip: CommitSha,
     /// Whether it had to be moved or made.
     pub(crate) moved: bool,

@@ -33,7 +33,6 @@ use report::{End, not_exchanged, not_signed_in, setup_answer};
 /// How often GitHub is asked whether the App is installed: a person needs longer to click.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
-/// Runs one of the commands.
 pub(crate) async fn run(command: GithubCommand, here: &CommandContext) -> Result<Answer> {
     match command {
         GithubCommand::Setup(args) => {
@@ -108,7 +107,6 @@ fn lacking(owners: &[String], installed: &[Installed]) -> Vec<String> {
     owners.iter().filter(|owner| !has(owner)).cloned().collect()
 }
 
-/// One run.
 struct Run {
     args: SetupArgs,
     data: StoreAccess,

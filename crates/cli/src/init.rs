@@ -64,7 +64,6 @@ fn differing(count: usize) -> Error {
     Error::refused("differs", what, "change it with the commands above")
 }
 
-/// One run.
 struct InitRun {
     data: Data,
     here: CommandContext,

@@ -35,7 +35,6 @@ pub(crate) mod wait;
 
 pub(crate) use show::pending_words;
 
-/// Runs one of the commands.
 pub(crate) async fn run(args: JobArgs, here: &CommandContext, as_json: bool) -> Result<Answer> {
     let api = RunningApi {
         url: args.url,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::args::operations::LogsArgs;
 use crate::context::CommandContext;
 use crate::pipeline;
-use crate::render::{Answer, moment};
+use crate::render::{Answer, moment, or_dash};
 use crate::site::Site;
 
 /// Most of a text that is shown in a line, in characters.
@@ -80,7 +80,7 @@ fn row(entry: &Entry) -> Vec<String> {
         moment(entry.at),
         about(entry).to_owned(),
         one_line(&entry.what),
-        entry.over_at.map_or_else(|| "-".to_owned(), moment),
+        or_dash(entry.over_at.map(moment)),
         one_line(&entry.outcome),
     ]
 }

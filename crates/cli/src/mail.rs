@@ -36,7 +36,6 @@ struct Office {
     persona: Option<String>,
 }
 
-/// Runs one of the commands.
 pub(crate) async fn run(
     args: MailArgs,
     persona: Option<String>,
@@ -260,7 +259,6 @@ fn speaker(named: Option<PersonaName>, set: Option<&String>, option: &str) -> Re
     })
 }
 
-/// What is to be imported.
 fn import_of(file: &Path) -> Result<Vec<u8>> {
     match file.as_os_str() == "-" {
         true => stdin::bytes_of_stdin(IMPORT_BYTES_MAX),

@@ -33,7 +33,6 @@ pub(crate) use requirement::run as requirement;
 /// What is done about the name `latest`.
 const LOOKING: &str = "looking for the latest run";
 
-/// Runs one of the commands.
 pub(crate) async fn run(args: PipelineArgs, here: &CommandContext, as_json: bool) -> Result<()> {
     let answer = match args.command {
         PipelineCommand::On(args) => {

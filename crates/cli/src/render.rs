@@ -102,6 +102,12 @@ impl Answer {
         self
     }
 
+    /// Adds how many findings there are.
+    pub(crate) fn findings(self, errors: usize, warnings: usize) -> Self {
+        let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
+        self.line(format!("{errors}, {warnings}."))
+    }
+
     /// What people read where no terminal shows it.
     #[cfg(test)]
     pub(crate) fn text(&self) -> String {
@@ -143,12 +149,21 @@ pub(crate) fn counted(count: usize, word: &str) -> String {
     format!("{count} {word}{plural}")
 }
 
+/// What there is, for people; empty where there is none.
+pub(crate) fn or_empty(it: Option<impl ToString>) -> String {
+    it.map(|it| it.to_string()).unwrap_or_default()
+}
+
+/// What there is, or a dash in its cell of a table.
+pub(crate) fn or_dash(it: Option<impl ToString>) -> String {
+    it.map_or_else(|| "-".to_owned(), |it| it.to_string())
+}
+
 /// A time for people, in UTC.
 pub(crate) fn moment(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M:%SZ").to_string()
 }
 
-/// Prints an answer.
 pub(crate) fn answer(answer: &Answer, as_json: bool) -> io::Result<()> {
     if as_json {
         return json_line(&answer.json);
@@ -187,7 +202,6 @@ pub(crate) fn json_line(value: &Value) -> io::Result<()> {
     line(&value.to_string())
 }
 
-/// Prints a line.
 pub(crate) fn line(text: &str) -> io::Result<()> {
     raw(format!("{text}\n").as_bytes())
 }
@@ -273,7 +287,6 @@ pub(crate) struct ErrorText {
     pub(crate) exit: u8,
 }
 
-/// Prints a failure.
 pub(crate) fn failure(told: &ErrorText, as_json: bool, program: &str) {
     if as_json {
         return note(&value(told).to_string());

@@ -35,7 +35,6 @@ const CONFIG: &str = ".jlo/config.toml";
 /// The version that is written into a repository.
 const OURS: &str = env!("CARGO_PKG_VERSION");
 
-/// Runs one of the commands.
 pub(crate) fn run(command: &ScaffoldCommand, as_json: bool) -> Result<()> {
     let git = here()?;
     let answer = match command {

@@ -12,7 +12,6 @@ use crate::stdin;
 
 pub(crate) mod tokens;
 
-/// Runs one of the commands.
 pub(crate) async fn run(command: SecretCommand, here: &CommandContext) -> Result<Answer> {
     match command {
         SecretCommand::Set(args) => set(args, here).await.context("storing the secret"),

@@ -20,11 +20,9 @@ use crate::upstreams;
 pub(crate) struct Site {
     /// Its store, queue and time.
     pub(crate) backend: Backend,
-    /// Its dead letters.
     pub(crate) dead: Arc<dyn DeadLetters>,
     /// Its dead ticks, where ticks are messages.
     pub(crate) dead_ticks: Option<Arc<dyn DeadLetters>>,
-    /// Its queue of ticks, where it has one.
     pub(crate) ticks: Option<Arc<dyn Queue>>,
     /// Where it is, for people.
     pub(crate) place: String,

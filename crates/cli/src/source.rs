@@ -25,7 +25,6 @@ mod sync;
 
 pub(crate) use show::unread;
 
-/// Runs one of the commands.
 pub(crate) async fn run(command: SourceCommand, here: &CommandContext) -> Result<Answer> {
     let found = async || Ok::<_, anyhow::Error>(StoreAccess::found(here).await?.backend);
     match command {

@@ -17,7 +17,6 @@ use crate::render::Answer;
 use crate::site::{self, StoreAccess};
 use crate::source;
 
-/// Runs one of the commands.
 pub(crate) async fn run(args: SprintArgs, here: &CommandContext) -> Result<Answer> {
     if let SprintCommand::Set(set) = args.command {
         let context = format!("setting how the sprints of {} go", set.repo);

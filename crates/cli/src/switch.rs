@@ -36,7 +36,6 @@ pub(crate) async fn pause(args: SwitchArgs, here: &CommandContext) -> Result<Ans
     Ok(Answer::new(json!({ "paused": true, "paused_since": since })).line(text))
 }
 
-/// Resumes.
 pub(crate) async fn resume(args: SwitchArgs, here: &CommandContext) -> Result<Answer> {
     let backend = Site::load(here).await?.backend;
     if let Some(repo) = &args.source {

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::future::pending;
-use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -30,7 +29,7 @@ mod file;
 pub(crate) mod handle;
 mod problem;
 
-use child::{Ended, Handler};
+use child::Handler;
 use problem::{Waits, code, is_passing, is_settled, paused, told_off};
 
 /// How often a wake is extended while its command runs: several times in a lease, should one call fail.
@@ -274,14 +273,7 @@ impl Watcher {
                 () = self.keep_held(wake) => WatchOutcome::Lost,
             }
         };
-        Ok(match self.handler.finish(running, &event, off).await? {
-            Ended::Exited(status) => judged(status),
-            Ended::TimedOut => {
-                let why = format!("it took longer than {:?}", self.handler.timeout);
-                WatchOutcome::Back { why }
-            }
-            Ended::Cancelled(outcome) => outcome,
-        })
+        self.handler.finish(running, &event, off).await
     }
 
     /// Extends the lease again and again; ends when another taker has the event. A command that acknowledges by itself may go on.
@@ -364,18 +356,5 @@ impl Watcher {
         }
         paused(waits.next(), stopped).await;
         Ok(())
-    }
-}
-
-/// How a run ended that was not cancelled.
-fn judged(status: ExitStatus) -> WatchOutcome {
-    match (status.success(), status.code()) {
-        (true, _) => WatchOutcome::Done,
-        (false, Some(code)) => WatchOutcome::Back {
-            why: format!("exit code {code}"),
-        },
-        (false, None) => WatchOutcome::Back {
-            why: format!("{status}"),
-        },
     }
 }

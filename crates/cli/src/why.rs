@@ -5,7 +5,7 @@ use client::wire::{PlannedStep, PullView, Pulls, Reason, Why};
 
 use crate::args::pull::{PullArgs, PullCommand};
 use crate::context::CommandContext;
-use crate::render::{Answer, moment, next, value};
+use crate::render::{Answer, moment, next, or_dash, value};
 use crate::site;
 
 /// Runs one of the commands about pull requests.
@@ -31,9 +31,7 @@ fn list(pulls: &Pulls) -> Answer {
             pull.state.clone(),
             pull.job_id.to_string(),
             moment(pull.since),
-            pull.as_read
-                .as_ref()
-                .map_or_else(|| "-".to_owned(), |read| moment(read.at)),
+            or_dash(pull.as_read.as_ref().map(|read| moment(read.at))),
             pull.url.clone(),
         ]
     };

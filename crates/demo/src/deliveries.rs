@@ -29,7 +29,6 @@ const STORY_WITHIN: Duration = Duration::from_secs(120);
 /// Refresh interval of the display.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// The issues.
 const ISSUES: [(&str, &str, &str); 3] = [
     (
         SHOP,

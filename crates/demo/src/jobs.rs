@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use sandbox::Scenario;
-use sandbox::github::{CheckSetup, CiSetup, Outcome, RepoSetup};
+use sandbox::github::{CheckSetup, Outcome, RepoSetup};
 use sandbox::story::{Step, Story};
 
 use crate::stage::{Play, SHOP};
@@ -35,14 +35,8 @@ pub(super) fn scenario(stories: Vec<Story>) -> Scenario {
         log: "error: the footer is 3 pixels too low".to_owned(),
         ..CheckSetup::new("test", Outcome::FailsFirst(1))
     };
-    let shop = RepoSetup::new(SHOP).with_ci(CiSetup {
-        checks: vec![green("build", 2), green("test", 3)],
-        ..CiSetup::default()
-    });
-    let site = RepoSetup::new(SITE).with_ci(CiSetup {
-        checks: vec![green("build", 1), fails_first],
-        ..CiSetup::default()
-    });
+    let shop = RepoSetup::new(SHOP).with_checks([green("build", 2), green("test", 3)]);
+    let site = RepoSetup::new(SITE).with_checks([green("build", 1), fails_first]);
     Scenario {
         repos: vec![shop, site],
         stories,
@@ -52,42 +46,15 @@ pub(super) fn scenario(stories: Vec<Story>) -> Scenario {
 
 fn stories() -> Vec<Story> {
     let second = SignedDuration::from_secs(1);
-    let work = |title: &str| Step::Progress {
-        after: second,
-        title: title.to_owned(),
-        description: String::new(),
-        files: Vec::new(),
-        command: None,
-        media_bytes: 0,
-    };
-    let open = || Step::OpenPull {
-        after: second,
-        files: Vec::new(),
-        draft: false,
-    };
-    let done = || Step::Complete {
-        after: second,
-        no_change: false,
-    };
-    let story = |matches: &str, steps| Story {
-        matches: matches.to_owned(),
-        steps,
-        ..Story::default()
-    };
-    let ask = Step::Ask {
-        after: second,
-        text: "There are two search libraries in the tree. Which one shall I use?".to_owned(),
-    };
-    let plan = Step::Plan {
-        after: second,
-        steps: vec![
-            "Move the cart's state".to_owned(),
-            "Rewrite the view".to_owned(),
-            "Run the tests".to_owned(),
-        ],
-    };
+    let work = |title: &str| Step::progress(second, title);
+    let open = || Step::open_pull(second, false);
+    let done = || Step::complete(second);
+    let asked = "There are two search libraries in the tree. Which one shall I use?";
+    let ask = Step::ask(second, asked);
+    let steps = ["Move the cart's state", "Rewrite the view", "Run the tests"];
+    let plan = Step::plan(second, &steps);
     vec![
-        story(
+        Story::new(
             "search box",
             vec![
                 work("Looking around"),
@@ -97,7 +64,7 @@ fn stories() -> Vec<Story> {
                 done(),
             ],
         ),
-        story(
+        Story::new(
             "cart",
             vec![
                 plan,
@@ -108,7 +75,7 @@ fn stories() -> Vec<Story> {
                 done(),
             ],
         ),
-        story(
+        Story::new(
             "footer",
             vec![
                 work("Looking around"),

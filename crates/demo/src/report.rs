@@ -51,7 +51,6 @@ pub struct Report {
     has_ended: bool,
 }
 
-/// Counts.
 pub(super) async fn collect(
     stage: &Stage,
     jobs: &[String],

@@ -11,8 +11,7 @@ use domain::effect::CALL_TIMEOUT;
 use domain::governor::Limits;
 use domain::pipeline::PipelineRules;
 use domain::policy::{MergePolicy, PlanApproval, Policy, Source, Timing};
-use engine::backend::{Backend, IndexEntry};
-use engine::keys;
+use engine::backend::Backend;
 use engine::settings::Agent;
 use jiff::SignedDuration;
 use sandbox::github::DEFAULT_TOKEN;
@@ -170,26 +169,8 @@ async fn furnish(backend: &Backend, sandbox: &Sandbox, play: &Play) -> Result<()
         ..Agent::new(AGENT.parse().context("naming the agent")?)
     };
     let mut unit = backend.unit();
-    unit.put(
-        keys::account(&account.name),
-        &account,
-        None,
-        IndexEntry {
-            due: Some(now),
-            list: keys::listed(keys::ACCOUNTS, account.name.as_str()),
-            forget: None,
-        },
-    );
-    unit.put(
-        keys::agent(&agent.name),
-        &agent,
-        None,
-        IndexEntry {
-            due: None,
-            list: keys::listed(keys::AGENTS, agent.name.as_str()),
-            forget: None,
-        },
-    );
+    unit.save(&account.name, &account, None);
+    unit.save(&agent.name, &agent, None);
     backend.commit(unit).await.context("furnishing the demo")?;
     for repo in &play.scenario.repos {
         backend

@@ -55,18 +55,10 @@ impl Cloud {
     pub(crate) async fn live(&self, function: Function) -> Result<Option<Live>, Error> {
         let name = function.name(self);
         let ask = self.functions.get_alias().function_name(&name).name(LIVE);
-        let alias = match ask.send().await {
-            Ok(alias) => alias,
-            Err(error) => {
-                let error = error.into_service_error();
-                if error.is_resource_not_found_exception() {
-                    return Ok(None);
-                }
-                return Err(Error::aws(
-                    format!("reading the alias {LIVE} of {name}"),
-                    &error,
-                ));
-            }
+        let alias = ask.send().await.map_err(|error| error.into_service_error());
+        let doing = || format!("reading the alias {LIVE} of {name}");
+        let Some(alias) = Error::unless_missing(alias, doing)? else {
+            return Ok(None);
         };
         let mark = AliasMark::parse(alias.description.as_deref().unwrap_or_default());
         Ok(alias.function_version.map(|version| Live { version, mark }))
@@ -90,10 +82,9 @@ impl Cloud {
             .description(mark.to_string())
             .send()
             .await;
-        let Err(error) = moved else { return Ok(()) };
-        let error = error.into_service_error();
-        if !error.is_resource_not_found_exception() {
-            return Err(Error::aws(doing(), &error));
+        let moved = moved.map_err(|error| error.into_service_error());
+        if Error::unless_missing(moved, doing)?.is_some() {
+            return Ok(());
         }
         let made = self
             .functions

@@ -52,15 +52,12 @@ impl Cloud {
     async fn delete_function(&self, function: Function) -> Result<(), Error> {
         let name = function.name(self);
         let outcome = self.functions.delete_function().function_name(&name);
-        let word = match outcome.send().await {
-            Ok(_) => "deleted, with all versions",
-            Err(error) => {
-                let error = error.into_service_error();
-                if !error.is_resource_not_found_exception() {
-                    return Err(Error::aws(format!("deleting the function {name}"), &error));
-                }
-                "was not there"
-            }
+        let outcome = outcome.send().await;
+        let outcome = outcome.map_err(|error| error.into_service_error());
+        let doing = || format!("deleting the function {name}");
+        let word = match Error::unless_missing(outcome, doing)? {
+            Some(_) => "deleted, with all versions",
+            None => "was not there",
         };
         self.say(format!("function {name}: {word}"));
         Ok(())
@@ -70,17 +67,9 @@ impl Cloud {
     pub(crate) async fn has_table(&self) -> Result<bool, Error> {
         let tables = aws_sdk_dynamodb::Client::new(&self.config);
         let ask = tables.describe_table().table_name(self.stack.as_str());
-        let Err(error) = ask.send().await else {
-            return Ok(true);
-        };
-        let error = error.into_service_error();
-        if error.is_resource_not_found_exception() {
-            return Ok(false);
-        }
-        Err(Error::aws(
-            format!("looking for the table {}", self.stack),
-            &error,
-        ))
+        let found = ask.send().await.map_err(|error| error.into_service_error());
+        let doing = || format!("looking for the table {}", self.stack);
+        Ok(Error::unless_missing(found, doing)?.is_some())
     }
 
     async fn delete_table(&self) -> Result<(), Error> {
@@ -166,16 +155,8 @@ impl Cloud {
 
     async fn has_function(&self, name: &str) -> Result<bool, Error> {
         let ask = self.functions.get_function_configuration();
-        let Err(error) = ask.function_name(name).send().await else {
-            return Ok(true);
-        };
-        let error = error.into_service_error();
-        if error.is_resource_not_found_exception() {
-            return Ok(false);
-        }
-        Err(Error::aws(
-            format!("looking for the function {name}"),
-            &error,
-        ))
+        let found = ask.function_name(name).send().await;
+        let found = found.map_err(|error| error.into_service_error());
+        Ok(Error::unless_missing(found, || format!("looking for the function {name}"))?.is_some())
     }
 }

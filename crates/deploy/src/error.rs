@@ -62,4 +62,18 @@ impl Error {
         let doing = doing.into();
         Self::Aws { doing, said }
     }
+    /// What AWS answered to one request; `None` where it knows no such resource.
+    pub(crate) fn unless_missing<T, E>(
+        answer: Result<T, E>,
+        doing: impl FnOnce() -> String,
+    ) -> Result<Option<T>, Self>
+    where
+        E: ProvideErrorMetadata + std::error::Error,
+    {
+        match answer {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if error.code() == Some("ResourceNotFoundException") => Ok(None),
+            Err(error) => Err(Self::aws(doing(), &error)),
+        }
+    }
 }

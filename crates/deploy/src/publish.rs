@@ -196,17 +196,9 @@ impl Cloud {
     ) -> Result<Option<GetFunctionConfigurationOutput>, Error> {
         let name = function.name(self);
         let ask = self.functions.get_function_configuration();
-        match ask.function_name(&name).send().await {
-            Ok(told) => Ok(Some(told)),
-            Err(error) => {
-                let error = error.into_service_error();
-                if error.is_resource_not_found_exception() {
-                    return Ok(None);
-                }
-                let doing = format!("reading how {name} was last uploaded");
-                Err(Error::aws(doing, &error))
-            }
-        }
+        let told = ask.function_name(&name).send().await;
+        let told = told.map_err(|error| error.into_service_error());
+        Error::unless_missing(told, || format!("reading how {name} was last uploaded"))
     }
 
     /// The fingerprint that a version was published with.
@@ -217,19 +209,9 @@ impl Cloud {
     ) -> Result<Option<String>, Error> {
         let ask = self.functions.get_function_configuration();
         let told = ask.function_name(name).qualifier(version).send().await;
-        match told {
-            Ok(told) => Ok(told.description),
-            Err(error) => {
-                let error = error.into_service_error();
-                if error.is_resource_not_found_exception() {
-                    return Ok(None);
-                }
-                Err(Error::aws(
-                    format!("reading version {version} of {name}"),
-                    &error,
-                ))
-            }
-        }
+        let told = told.map_err(|error| error.into_service_error());
+        let told = Error::unless_missing(told, || format!("reading version {version} of {name}"))?;
+        Ok(told.and_then(|told| told.description))
     }
 
     /// The numbers of all versions, oldest first; empty when there is no such function.
@@ -238,18 +220,10 @@ impl Cloud {
         loop {
             let ask = self.functions.list_versions_by_function();
             let page = ask.function_name(name).set_marker(next).send().await;
-            let page = match page {
-                Ok(page) => page,
-                Err(error) => {
-                    let error = error.into_service_error();
-                    if error.is_resource_not_found_exception() {
-                        return Ok(Vec::new());
-                    }
-                    return Err(Error::aws(
-                        format!("listing the versions of {name}"),
-                        &error,
-                    ));
-                }
+            let page = page.map_err(|error| error.into_service_error());
+            let doing = || format!("listing the versions of {name}");
+            let Some(page) = Error::unless_missing(page, doing)? else {
+                return Ok(Vec::new());
             };
             let numbers = page.versions.unwrap_or_default().into_iter();
             all.extend(numbers.filter_map(|it| it.version?.parse::<u64>().ok()));

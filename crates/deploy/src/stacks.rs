@@ -34,7 +34,6 @@ fn parameter_of(stack: &Stack, name: &str) -> Option<String> {
     found.parameter_value.clone()
 }
 
-/// The outputs of a stack.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Outputs(BTreeMap<String, String>);
 

@@ -1,7 +1,7 @@
 //! Making a GitHub App for the person who asked for it, and seeing where it is installed.
 
 use domain::effect::CALL_TIMEOUT;
-use domain::failure::{Failure, FailureClass};
+use domain::failure::Failure;
 use http::Method;
 use jiff::Timestamp;
 use secrecy::SecretString;
@@ -9,8 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::client::{
-    Base, Connection, Error, Lost, Media, Request, Settings, answered, deadline, exchange, failure,
-    proof, segment,
+    Base, Connection, Error, Media, Request, Settings, answered, deadline, exchange, proof, segment,
 };
 
 /// An App that GitHub has just made. GitHub shows its secrets only this once.
@@ -126,18 +125,7 @@ impl AppMaker {
         };
         let received = exchange(&self.connection, request, deadline(CALL_TIMEOUT))
             .await
-            .map_err(|lost| unanswered(doing, lost))?;
+            .map_err(|lost| lost.failure(doing))?;
         answered(&received, doing)
-    }
-}
-
-fn unanswered(doing: &str, lost: Lost) -> Failure {
-    match lost {
-        Lost::NeverSent(why) => failure(
-            FailureClass::Network,
-            &format!("{doing}: GitHub cannot be reached: {why}"),
-        )
-        .never_sent(),
-        Lost::Broken(why) => failure(FailureClass::Network, &format!("{doing}: {why}")),
     }
 }

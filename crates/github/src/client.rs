@@ -38,10 +38,10 @@ use url::Url;
 pub(crate) use address::{Base, branch_path, encoded, segment};
 pub(crate) use call::{Answer, Call, next_page};
 pub(crate) use connection::Connection;
-pub(crate) use pages::{Listing, PAGE_SIZE, Page};
+pub(crate) use pages::{PAGE_SIZE, Page};
 pub(crate) use proof::proof;
 pub(crate) use refusal::{SECONDARY_WAIT, answered, failure, is_missing_permission, refused};
-pub(crate) use transport::{Lost, Media, Request, deadline, exchange};
+pub(crate) use transport::{Media, Request, deadline, exchange};
 
 use admission::AdmissionCache;
 use broker::Broker;

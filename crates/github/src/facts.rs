@@ -12,7 +12,7 @@ use domain::ids::PullRef;
 use engine::ports::PullGlance;
 use jiff::Timestamp;
 
-use crate::client::{Client, Listing, failure, is_missing_permission};
+use crate::client::{Client, failure, is_missing_permission};
 use crate::wire;
 use pull::PullAnswer;
 
@@ -161,13 +161,9 @@ fn settle<T>(read: Result<T, Failure>, permission: &str) -> Result<Fact<T>, Fail
 async fn files(client: &Client, pull: &PullRef, changed: u64) -> Result<Vec<String>, Failure> {
     let doing = format!("reading the changed files of {pull}");
     let path = format!("/repos/{}/pulls/{}/files", pull.repo, pull.number);
-    let listing = Listing {
-        repo: &pull.repo,
-        path: &path,
-        pages_max: FILE_PAGES_MAX,
-        doing: &doing,
-    };
-    let files = client.list::<Vec<wire::File>>(&listing).await?;
+    let files = client
+        .list::<Vec<wire::File>>(&pull.repo, &path, FILE_PAGES_MAX, &doing)
+        .await?;
     let garbled = |what: String| Err(failure(FailureClass::Garbled, &format!("{doing}: {what}")));
     if files.len() >= FILES_MAX {
         return garbled(format!(
@@ -192,15 +188,9 @@ async fn clues(client: &Client, pull: &PullRef, seen: &PullAnswer) -> CiClues {
         "/repos/{}/actions/runs?head_sha={}",
         pull.repo, seen.head.sha
     );
-    let listing = Listing {
-        repo: &pull.repo,
-        path: &runs_path,
-        pages_max: RUN_PAGES_MAX,
-        doing: &doing,
-    };
     let workflows_path = format!("/repos/{}/actions/workflows?per_page=1", pull.repo);
     let (runs, workflows) = tokio::join!(
-        client.list::<wire::WorkflowRuns>(&listing),
+        client.list::<wire::WorkflowRuns>(&pull.repo, &runs_path, RUN_PAGES_MAX, &doing),
         client.get::<wire::Workflows>(&pull.repo, &workflows_path, &doing),
     );
     let waits = |run: &wire::WorkflowRun| run.conclusion.as_deref() == Some("action_required");

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::client::{Call, Client, Listing, answered, failure, next_page, refused};
+use crate::client::{Call, Client, answered, failure, next_page, refused};
 use crate::reader::Reader;
 use crate::writer::Writer;
 
@@ -115,13 +115,10 @@ pub(crate) async fn of_repository(
     repo: &RepoName,
 ) -> Result<Vec<HookWire>, Failure> {
     let doing = format!("listing the webhooks of {repo}");
-    let listing = Listing {
-        repo,
-        path: &format!("/repos/{repo}/hooks"),
-        pages_max: HOOK_PAGES_MAX,
-        doing: &doing,
-    };
-    client.list::<Vec<HookWire>>(&listing).await
+    let path = format!("/repos/{repo}/hooks");
+    client
+        .list::<Vec<HookWire>>(repo, &path, HOOK_PAGES_MAX, &doing)
+        .await
 }
 
 /// The App's own webhook; none when it has none.

@@ -17,7 +17,7 @@ use domain::ids::{BranchName, CommitSha, PullRef, RepoId, RepoName, RepositoryId
 use engine::ports::{BranchState, CheckLog, CommitRange, PullGlance, PullsRead, Reading, Share};
 use jiff::Timestamp;
 
-use crate::client::{Client, Listing, failure};
+use crate::client::{Client, failure};
 use crate::{facts, wire};
 use git::kept::KeptObjects;
 
@@ -112,14 +112,11 @@ impl PullsRead for Reader {
     async fn has_comment(&self, pull: &PullRef, marker: &str) -> Result<bool, Failure> {
         let doing = format!("looking for our comment on {pull}");
         let path = format!("/repos/{}/issues/{}/comments", pull.repo, pull.number);
-        let listing = Listing {
-            repo: &pull.repo,
-            path: &path,
-            pages_max: COMMENT_PAGES_MAX,
-            doing: &doing,
-        };
         let end = hidden(marker);
-        let comments = self.client.list::<Vec<wire::Comment>>(&listing).await?;
+        let comments = self
+            .client
+            .list::<Vec<wire::Comment>>(&pull.repo, &path, COMMENT_PAGES_MAX, &doing)
+            .await?;
         // Only at the very end: a person who quotes our comment has it elsewhere.
         Ok(comments
             .iter()

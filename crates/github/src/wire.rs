@@ -78,7 +78,6 @@ pub(crate) struct User {
     pub(crate) kind: String,
 }
 
-/// A label.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Label {
     pub(crate) name: String,
@@ -91,7 +90,6 @@ pub(crate) struct CheckRuns {
     check_runs: Vec<CheckRun>,
 }
 
-/// One check run.
 #[derive(Debug, Deserialize)]
 pub(crate) struct CheckRun {
     pub(crate) id: u64,
@@ -149,7 +147,6 @@ pub(crate) struct Statuses {
     statuses: Vec<Status>,
 }
 
-/// One commit status.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Status {
     pub(crate) id: u64,
@@ -170,7 +167,6 @@ impl Page for Statuses {
     }
 }
 
-/// One review.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Review {
     pub(crate) user: Option<User>,
@@ -188,7 +184,6 @@ pub(crate) struct Collaborator {
     pub(crate) permission: String,
 }
 
-/// One changed file.
 #[derive(Debug, Deserialize)]
 pub(crate) struct File {
     pub(crate) filename: String,
@@ -285,7 +280,6 @@ pub(crate) struct WorkflowRuns {
     pub(crate) workflow_runs: Vec<WorkflowRun>,
 }
 
-/// One workflow run.
 #[derive(Debug, Deserialize)]
 pub(crate) struct WorkflowRun {
     #[serde(default)]
@@ -312,7 +306,6 @@ pub(crate) struct Workflows {
     workflows: Vec<Workflow>,
 }
 
-/// One workflow.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Workflow {
     #[serde(default)]
@@ -333,7 +326,6 @@ impl Page for Workflows {
     }
 }
 
-/// One comment.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Comment {
     #[serde(default)]

@@ -79,7 +79,6 @@ impl Writer {
         self.send_below(to, body, doing).await.map(drop)
     }
 
-    /// Sends a write.
     async fn send_below(
         &self,
         to: Endpoint<'_>,

@@ -91,7 +91,6 @@ impl Call {
         }
     }
 
-    /// A DELETE.
     pub(crate) fn delete(doing: String, path: Vec<String>) -> Self {
         Self {
             method: Method::DELETE,

@@ -29,7 +29,6 @@ impl Writer {
     }
 }
 
-/// The call of a custom method of a session.
 fn custom_method(
     doing: &str,
     session: &SessionId,

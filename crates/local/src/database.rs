@@ -137,13 +137,19 @@ pub(crate) fn create_file(path: &Path) -> io::Result<()> {
     }
 }
 
-fn connect(path: &Path) -> Result<Connection, Error> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+/// A connection to a file that is there.
+fn open_as(flags: OpenFlags, path: &Path) -> Result<Connection, Error> {
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection =
         Connection::open_with_flags(path, flags).map_err(|error| refused(path, error))?;
     connection
         .busy_timeout(BUSY_TIMEOUT)
         .map_err(during(path, "opening it"))?;
+    Ok(connection)
+}
+
+fn connect(path: &Path) -> Result<Connection, Error> {
+    let connection = open_as(OpenFlags::SQLITE_OPEN_READ_WRITE, path)?;
     // SQLite falls back to reading when it may not write, and would complain at the first commit only.
     if connection
         .is_readonly("main")
@@ -159,12 +165,7 @@ fn connect(path: &Path) -> Result<Connection, Error> {
 
 /// A connection that cannot write, to a database of ours that exists.
 pub(crate) fn connect_to_read(path: &Path) -> Result<Connection, Error> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection =
-        Connection::open_with_flags(path, flags).map_err(|error| refused(path, error))?;
-    connection
-        .busy_timeout(BUSY_TIMEOUT)
-        .map_err(during(path, "opening it"))?;
+    let connection = open_as(OpenFlags::SQLITE_OPEN_READ_ONLY, path)?;
     refuse_what_is_not_ours(&connection, path)?;
     Ok(connection)
 }

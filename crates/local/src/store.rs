@@ -8,7 +8,6 @@ use engine::ports::{
 };
 use jiff::Timestamp;
 use rusqlite::Connection;
-use tokio::task::JoinError;
 
 use crate::database::Database;
 
@@ -60,6 +59,21 @@ impl Store {
             Ok(Err(ReadError::Sqlite(error))) => Err(unavailable(error.to_string())),
             Ok(Err(ReadError::Told(error))) => Err(error),
             Err(stopped) => Err(unavailable(stopped.to_string())),
+        }
+    }
+
+    /// Work that was never begun wrote nothing; work that panicked may have.
+    async fn write<T, F>(&self, work: F) -> Result<T, CommitError>
+    where
+        F: FnOnce(&mut Connection) -> Result<T, CommitError> + Send + 'static,
+        T: Send + 'static,
+    {
+        match self.database.run(work).await {
+            Ok(outcome) => outcome,
+            Err(stopped) if stopped.is_cancelled() => Err(CommitError::Unavailable(
+                "the program is shutting down".to_owned(),
+            )),
+            Err(stopped) => Err(CommitError::Unknown(stopped.to_string())),
         }
     }
 }
@@ -177,34 +191,13 @@ impl Records for Store {
 
     async fn commit(&self, items: Vec<Write>) -> Result<(), CommitError> {
         check_limits(&items)?;
-        match self
-            .database
-            .run(move |connection| write::commit(connection, &items))
+        self.write(move |connection| write::commit(connection, &items))
             .await
-        {
-            Ok(outcome) => outcome,
-            Err(stopped) => Err(stopped_commit(&stopped)),
-        }
     }
 
     async fn forget(&self, at: Timestamp, limit: usize) -> Result<usize, CommitError> {
-        match self
-            .database
-            .run(move |connection| write::forget(connection, at, limit))
+        self.write(move |connection| write::forget(connection, at, limit))
             .await
-        {
-            Ok(outcome) => outcome,
-            Err(stopped) => Err(stopped_commit(&stopped)),
-        }
-    }
-}
-
-/// Work that was never begun wrote nothing; work that panicked may have.
-fn stopped_commit(stopped: &JoinError) -> CommitError {
-    if stopped.is_cancelled() {
-        CommitError::Unavailable("the program is shutting down".to_owned())
-    } else {
-        CommitError::Unknown(stopped.to_string())
     }
 }
 

@@ -28,7 +28,6 @@ pub(crate) struct Gate {
     pub(crate) clock: Clock,
     /// The switchboard.
     pub(crate) faults: Faults,
-    /// Where requests are counted.
     pub(crate) counters: RequestCounts,
     /// Performs everything that is due.
     pub(crate) advance: Arc<dyn Fn() + Send + Sync>,

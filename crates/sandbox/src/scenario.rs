@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::agent::AgentSetup;
 use crate::faults::{Fault, Lags};
-use crate::github::{ChangedFile, CheckSetup, CiSetup, NewPull, Outcome, RepoSetup, TokenSetup};
+use crate::github::{ChangedFile, CheckSetup, NewPull, Outcome, RepoSetup, TokenSetup};
 use crate::jules::Switches;
 use crate::story::{Step, Story};
 use crate::webhook::WebhookFaults;
@@ -227,14 +227,10 @@ impl Default for Scenario {
             takes: SignedDuration::from_secs(seconds),
             ..CheckSetup::new(name, Outcome::Success)
         });
-        let ci = CiSetup {
-            checks: checks.to_vec(),
-            ..CiSetup::default()
-        };
         Self {
             accounts: vec![AccountSetup::default()],
             tokens: Vec::new(),
-            repos: vec![RepoSetup::new(DEFAULT_REPO).with_ci(ci)],
+            repos: vec![RepoSetup::new(DEFAULT_REPO).with_checks(checks)],
             stories: Vec::new(),
             default_story: Story::default(),
             pace: 1.0,

@@ -189,6 +189,51 @@ pub struct Writing {
 }
 
 impl Step {
+    /// Works and changes no file.
+    #[must_use]
+    pub fn progress(after: SignedDuration, title: &str) -> Self {
+        Self::Progress {
+            after,
+            title: title.to_owned(),
+            description: String::new(),
+            files: Vec::new(),
+            command: None,
+            media_bytes: 0,
+        }
+    }
+
+    /// Writes a plan of these steps.
+    #[must_use]
+    pub fn plan(after: SignedDuration, steps: &[&str]) -> Self {
+        let steps = steps.iter().map(|step| (*step).to_owned()).collect();
+        Self::Plan { after, steps }
+    }
+
+    /// Asks.
+    #[must_use]
+    pub fn ask(after: SignedDuration, text: &str) -> Self {
+        let text = text.to_owned();
+        Self::Ask { after, text }
+    }
+
+    /// Opens the pull request with one made-up file.
+    #[must_use]
+    pub fn open_pull(after: SignedDuration, draft: bool) -> Self {
+        let files = Vec::new();
+        Self::OpenPull {
+            after,
+            files,
+            draft,
+        }
+    }
+
+    /// Ends the session with what it changed.
+    #[must_use]
+    pub fn complete(after: SignedDuration) -> Self {
+        let no_change = false;
+        Self::Complete { after, no_change }
+    }
+
     /// Delay before the step, at pace 1.
     #[must_use]
     pub fn after(&self) -> SignedDuration {
@@ -214,27 +259,26 @@ impl Step {
 }
 
 impl Story {
+    /// What sessions play whose title or prompt contains a text.
+    #[must_use]
+    pub fn new(matches: &str, steps: Vec<Step>) -> Self {
+        Self {
+            matches: matches.to_owned(),
+            steps,
+            ..Self::default()
+        }
+    }
+
     /// The built-in story `layer`: it works on the prompts of a pipeline's layers and on nothing else, in about five seconds.
     #[must_use]
     pub fn layer() -> Self {
-        let plan = Step::Plan {
-            after: STEP,
-            steps: vec!["Do what the section Output says".to_owned()],
-        };
-        let open = Step::OpenPull {
-            after: STEP,
-            files: Vec::new(),
-            draft: false,
-        };
-        let complete = Step::Complete {
-            after: STEP,
-            no_change: false,
-        };
-        Self {
-            matches: LAYER_PROMPT.to_owned(),
-            steps: vec![plan, Step::Layer { after: STEP }, open, complete],
-            ..Self::default()
-        }
+        let steps = vec![
+            Step::plan(STEP, &["Do what the section Output says"]),
+            Step::Layer { after: STEP },
+            Step::open_pull(STEP, false),
+            Step::complete(STEP),
+        ];
+        Self::new(LAYER_PROMPT, steps)
     }
 }
 
@@ -244,42 +288,27 @@ const LAYER_PROMPT: &str = "# Output\n\nYou work on the branch ";
 /// The default story: plan, work, pull request, done, in about seven seconds.
 impl Default for Story {
     fn default() -> Self {
-        let plan = ["Look around", "Make the change", "Run the tests"]
-            .map(str::to_owned)
-            .to_vec();
+        let plan = ["Look around", "Make the change", "Run the tests"];
         Self {
             matches: String::new(),
             queued_for: SignedDuration::from_millis(500),
             approved_after: SignedDuration::from_millis(500),
             steps: vec![
-                Step::Plan {
-                    after: SignedDuration::from_secs(1),
-                    steps: plan,
-                },
-                progress("Looking around"),
-                progress("Making the change"),
-                Step::OpenPull {
-                    after: STEP,
-                    files: Vec::new(),
-                    draft: false,
-                },
-                Step::Complete {
-                    after: STEP,
-                    no_change: false,
-                },
+                Step::plan(SignedDuration::from_secs(1), &plan),
+                Step::progress(STEP, "Looking around"),
+                Step::progress(STEP, "Making the change"),
+                Step::open_pull(STEP, false),
+                Step::complete(STEP),
             ],
             on_message: vec![
-                progress("Reading the message"),
+                Step::progress(STEP, "Reading the message"),
                 Step::Push {
                     after: STEP,
                     message: "Address the message".to_owned(),
                     files: Vec::new(),
                     reverts: Vec::new(),
                 },
-                Step::Complete {
-                    after: STEP,
-                    no_change: false,
-                },
+                Step::complete(STEP),
             ],
         }
     }
@@ -304,7 +333,7 @@ impl Story {
             no_change: true,
         };
         Self {
-            steps: vec![progress("Reviewing the change"), says, ends],
+            steps: vec![Step::progress(STEP, "Reviewing the change"), says, ends],
             ..Self::default()
         }
     }
@@ -317,14 +346,3 @@ pub(crate) fn asks_for_verdict(prompt: &str) -> bool {
 
 /// Delay between the default story's steps.
 const STEP: SignedDuration = SignedDuration::from_millis(1_250);
-
-fn progress(title: &str) -> Step {
-    Step::Progress {
-        after: STEP,
-        title: title.to_owned(),
-        description: String::new(),
-        files: Vec::new(),
-        command: None,
-        media_bytes: 0,
-    }
-}

@@ -7,10 +7,11 @@ mod tests;
 
 use domain::ids::BranchName;
 use minijinja::syntax::SyntaxConfig;
-use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
+use minijinja::{Error, Value};
 
 use crate::assets;
 use crate::config::{Clock, Config, CronExpression, Runner};
+use crate::engine::strict;
 use crate::fault::{Fault, shown};
 use crate::layout::CONFIG;
 
@@ -131,17 +132,9 @@ fn filled(name: &'static str, values: Value) -> Result<String, KitError> {
 
 /// Actions has braces of its own, so the places to fill in are marked otherwise.
 fn fill(name: &str, source: &str, values: Value) -> Result<String, Error> {
-    let mut environment = Environment::new();
-    let syntax = SyntaxConfig::builder()
-        .block_delimiters("<%", "%>")
-        .variable_delimiters("<=", "=>")
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .build()?;
-    environment.set_syntax(syntax);
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_auto_escape_callback(|_| AutoEscape::None);
-    environment
-        .template_from_named_str(name, source)?
-        .render(values)
+    let mut syntax = SyntaxConfig::builder();
+    let syntax = syntax.block_delimiters("<%", "%>");
+    let environment = strict(syntax.variable_delimiters("<=", "=>"))?;
+    let template = environment.template_from_named_str(name, source)?;
+    template.render(values)
 }

@@ -7,6 +7,7 @@ pub mod assets;
 pub mod commits;
 pub mod config;
 pub mod doctor;
+mod engine;
 pub mod exchange;
 pub mod fault;
 pub mod inspection;

@@ -10,9 +10,10 @@ use domain::layer::Layer;
 use domain::pipeline::MockTag;
 use jiff::civil::Date;
 use minijinja::syntax::SyntaxConfig;
-use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
+use minijinja::{Error, Value};
 
 use crate::assets;
+use crate::engine::strict;
 use crate::exchange::{self, marked, replaced, trial_of, with_requirement};
 use crate::layout::{Layout, LayoutError, Paths};
 use crate::prompt::{Ask, PromptError, Trees, checked, paths_of};
@@ -264,15 +265,7 @@ impl Trial<'_> {
 }
 
 fn fill(name: &str, source: &str, values: Value) -> Result<String, Error> {
-    let mut environment = Environment::new();
-    let syntax = SyntaxConfig::builder()
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .build()?;
-    environment.set_syntax(syntax);
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_auto_escape_callback(|_| AutoEscape::None);
-    environment
-        .template_from_named_str(name, source)?
-        .render(values)
+    let environment = strict(&mut SyntaxConfig::builder())?;
+    let template = environment.template_from_named_str(name, source)?;
+    template.render(values)
 }

@@ -40,7 +40,6 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// All of them.
     pub(crate) fn all() -> &'static [Self] {
         Self::value_variants()
     }
@@ -102,7 +101,6 @@ impl KillPlace {
     /// All of them, in the order of an effect's life.
     pub(crate) const ALL: [Self; 3] = [Self::Before, Self::After, Self::Settling];
 
-    /// The word for it.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Before => "before",

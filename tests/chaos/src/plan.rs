@@ -31,7 +31,6 @@ pub(crate) struct Plan {
     pub(crate) duplicate: bool,
 }
 
-/// The plan of a seed.
 pub(crate) fn of(seed: u64, dice: &mut StdRng, begin: Timestamp) -> Plan {
     let mut cells = assigned(seed);
     let mut moments = BTreeSet::new();

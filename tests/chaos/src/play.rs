@@ -46,7 +46,6 @@ const AGAIN_AFTER: Duration = Duration::from_millis(20);
 /// Where files are kept in memory. What a killed process wrote outlives it there as on a disk, and no commit waits for one.
 const MEMORY: &str = "/dev/shm";
 
-/// Plays one seed.
 pub(crate) async fn run(args: &SeedArgs) -> Result<()> {
     let report = play(args.seed, args.keep).await?;
     if args.json {

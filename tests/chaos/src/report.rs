@@ -17,7 +17,6 @@ pub(crate) fn command(seed: u64) -> String {
 /// What one seed came to.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Report {
-    /// The seed.
     pub(crate) seed: u64,
     /// Jobs handed over.
     pub(crate) jobs: usize,

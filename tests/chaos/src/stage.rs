@@ -8,8 +8,7 @@ use anyhow::{Context, Result};
 use domain::account::Account;
 use domain::governor::Limits;
 use domain::policy::{MergePolicy, PlanApproval, Policy, Source, Timing};
-use engine::backend::{Backend, IndexEntry};
-use engine::keys;
+use engine::backend::Backend;
 use engine::ports::{Clock, SecretName};
 use engine::settings::Agent;
 use jiff::SignedDuration;
@@ -104,39 +103,13 @@ pub(crate) fn scenario(lags: Lags, webhook_faults: WebhookFaults) -> Scenario {
 
 fn stories() -> Vec<Story> {
     let after = seconds(12);
-    let work = |title: &str| Step::Progress {
-        after,
-        title: title.to_owned(),
-        description: String::new(),
-        files: Vec::new(),
-        command: None,
-        media_bytes: 0,
-    };
-    let open = |draft| Step::OpenPull {
-        after,
-        files: Vec::new(),
-        draft,
-    };
-    let done = || Step::Complete {
-        after,
-        no_change: false,
-    };
-    let story = |matches: &str, steps| Story {
-        matches: matches.to_owned(),
-        steps,
-        ..Story::default()
-    };
-    let ask = Step::Ask {
-        after,
-        text: "There are two search libraries in the tree. Which one shall I use?".to_owned(),
-    };
-    let plan = Step::Plan {
-        after,
-        steps: vec![
-            "Move the cart's state".to_owned(),
-            "Run the tests".to_owned(),
-        ],
-    };
+    let work = |title: &str| Step::progress(after, title);
+    let open = |draft| Step::open_pull(after, draft);
+    let done = || Step::complete(after);
+    let story = Story::new;
+    let asked = "There are two search libraries in the tree. Which one shall I use?";
+    let ask = Step::ask(after, asked);
+    let plan = Step::plan(after, &["Move the cart's state", "Run the tests"]);
     let stall = Step::Stall { after };
     let owners = Step::OpenPull {
         after,
@@ -166,12 +139,7 @@ pub(crate) async fn furnish(
     let mut unit = backend.unit();
     let account = account(backend)?;
     store_keys(&data, &account, token).await?;
-    let place = IndexEntry {
-        due: Some(backend.now()),
-        list: keys::listed(keys::ACCOUNTS, account.name.as_str()),
-        forget: None,
-    };
-    unit.put(keys::account(&account.name), &account, None, place);
+    unit.save(&account.name, &account, None);
     for name in [PROMPT, SLOW] {
         let agent = Agent {
             url: Some(sandbox.agent_url(name).parse()?),
@@ -182,12 +150,7 @@ pub(crate) async fn furnish(
         data.secrets
             .write(&secret, &agents::new_secret(key))
             .await?;
-        let place = IndexEntry {
-            due: None,
-            list: keys::listed(keys::AGENTS, name),
-            forget: None,
-        };
-        unit.put(keys::agent(&agent.name), &agent, None, place);
+        unit.save(&agent.name, &agent, None);
     }
     let agents = [
         (SHOP, PROMPT),
@@ -198,12 +161,7 @@ pub(crate) async fn furnish(
     ];
     for (repo, agent) in agents {
         let source = source(repo, agent, &account)?;
-        let place = IndexEntry {
-            due: None,
-            list: keys::listed(keys::SOURCES, source.repo.key()),
-            forget: None,
-        };
-        unit.put(keys::source(&source.repo), &source, None, place);
+        unit.save(&source.repo, &source, None);
     }
     backend.commit(unit).await.context("furnishing the stage")
 }

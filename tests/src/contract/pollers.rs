@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use domain::account::{Account, NOTHING_GAP};
-use engine::backend::{Backend, IndexEntry};
-use engine::keys;
+use engine::backend::Backend;
 use engine::machine::RandomIds;
 use engine::poller::Poller;
 use engine::ports::{
@@ -80,12 +79,7 @@ async fn add_accounts(backend: &Backend) {
     for name in ACCOUNTS {
         let account = Account::new(name.parse().unwrap(), now);
         let mut unit = backend.unit();
-        let place = IndexEntry {
-            due: Some(now),
-            list: keys::listed(keys::ACCOUNTS, name),
-            forget: None,
-        };
-        unit.put(keys::account(&account.name), &account, None, place);
+        unit.save(&account.name, &account, None);
         backend.commit(unit).await.unwrap();
     }
 }

@@ -131,20 +131,14 @@ fn brisk() -> Timing {
 }
 
 fn stage() -> Scenario {
-    let plan = Step::Plan {
-        after: SECOND,
-        steps: vec!["Look around".to_owned()],
-    };
+    let plan = Step::plan(SECOND, &["Look around"]);
     let planned = story(
         "plan it",
         vec![
             plan,
             progress(SECOND, "Working"),
             open_pull(),
-            Step::Complete {
-                after: SECOND,
-                no_change: false,
-            },
+            Step::complete(SECOND),
         ],
     );
     let red = vec![

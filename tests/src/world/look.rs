@@ -1,5 +1,6 @@
 //! What stories order and ask: jobs, events, wakes, and what the sandbox saw.
 
+use domain::event::Event;
 use domain::ids::{AgentName, CommitSha, EventId, JobId};
 use domain::policy::Terms;
 use domain::pull::{MergeApproval, MergeStyle};
@@ -11,7 +12,7 @@ use sandbox::github::PullView;
 use sandbox::jules::SessionView;
 use sandbox::{Logged, Service};
 
-use super::mail::plain_client;
+use super::mail::{must_succeed, plain_client};
 use super::{AGENT, REPO, World};
 
 impl World {
@@ -130,26 +131,15 @@ impl World {
 
     /// A job's events as `name/kind`, in order.
     pub async fn events(&self, job: &JobId) -> Vec<String> {
-        let events = self.backend.store.events(job).await.expect("events");
-        events
-            .iter()
-            .map(|event| format!("{}/{}", event.what.name(), event.what.kind()))
-            .collect()
+        names(&self.backend.store.events(job).await.expect("events"))
     }
 
     /// All events, of jobs and accounts, as `name/kind`, oldest first.
     pub async fn all_events(&self) -> Vec<String> {
-        let mut events = self
-            .backend
-            .store
-            .recent_events(1_000)
-            .await
-            .expect("events");
-        events.reverse();
-        events
-            .iter()
-            .map(|event| format!("{}/{}", event.what.name(), event.what.kind()))
-            .collect()
+        let events = self.backend.store.recent_events(1_000).await;
+        let mut names = names(&events.expect("events"));
+        names.reverse();
+        names
     }
 
     /// Codes of the reasons why a job does not move.
@@ -256,28 +246,16 @@ impl World {
         let session = self.session(job).await.id;
         let url = format!("{}/sessions/{session}:{method}", self.sandbox.jules_base());
         let key = self.secrets.get("jules/default").expect("a key");
-        let answer = plain_client()
-            .post(url)
-            .header("x-goog-api-key", key)
-            .header("content-type", "application/json")
-            .body(body.to_string())
-            .send()
-            .await
-            .expect("an answer");
-        assert!(answer.status().is_success(), "{answer:?}");
+        let request = plain_client().post(url).header("x-goog-api-key", key);
+        let request = request.header("content-type", "application/json");
+        must_succeed(request.body(body.to_string())).await;
     }
 
     /// Deletes a session upstream, like a person in the web product.
     pub async fn delete_upstream(&self, session: &str) {
         let url = format!("{}/sessions/{session}", self.sandbox.jules_base());
         let key = self.secrets.get("jules/default").expect("a key");
-        let answer = plain_client()
-            .delete(url)
-            .header("x-goog-api-key", key)
-            .send()
-            .await
-            .expect("an answer");
-        assert!(answer.status().is_success(), "{answer:?}");
+        must_succeed(plain_client().delete(url).header("x-goog-api-key", key)).await;
     }
 
     /// Distinct keys written since the book had this many entries.
@@ -340,6 +318,11 @@ impl World {
             .await
             .expect("an acknowledgement");
     }
+}
+
+fn names(events: &[Event]) -> Vec<String> {
+    let name = |event: &Event| format!("{}/{}", event.what.name(), event.what.kind());
+    events.iter().map(name).collect()
 }
 
 fn order(repo: &str, prompt: &str, terms: Terms) -> Order {

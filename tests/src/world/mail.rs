@@ -24,14 +24,7 @@ impl World {
     pub async fn edit_pull(&self, number: u64, change: &Value) {
         let url = format!("{}/repos/{REPO}/pulls/{number}", self.sandbox.github_base());
         let token = self.secrets.get("github").expect("a token");
-        let answer = plain_client()
-            .patch(url)
-            .bearer_auth(token)
-            .json(change)
-            .send()
-            .await
-            .expect("an answer");
-        assert!(answer.status().is_success(), "{answer:?}");
+        must_succeed(plain_client().patch(url).bearer_auth(token).json(change)).await;
     }
 }
 
@@ -47,6 +40,11 @@ impl Postman {
         let answer = request.send().await.expect("an answer");
         answer.status().as_u16()
     }
+}
+
+pub(super) async fn must_succeed(request: reqwest::RequestBuilder) {
+    let answer = request.send().await.expect("an answer");
+    assert!(answer.status().is_success(), "{answer:?}");
 }
 
 /// A client without the proxies of the machine.

@@ -45,11 +45,7 @@ pub fn on_green() -> Source {
 
 /// A story for sessions whose prompt contains a text.
 pub fn story(matches: &str, steps: Vec<Step>) -> Story {
-    Story {
-        matches: matches.to_owned(),
-        steps,
-        ..Story::default()
-    }
+    Story::new(matches, steps)
 }
 
 /// The default scenario with other stories.
@@ -85,40 +81,22 @@ pub fn green_checks() -> Vec<CheckSetup> {
 
 /// A step that works.
 pub fn progress(after: SignedDuration, title: &str) -> Step {
-    Step::Progress {
-        after,
-        title: title.to_owned(),
-        description: String::new(),
-        files: Vec::new(),
-        command: None,
-        media_bytes: 0,
-    }
+    Step::progress(after, title)
 }
 
 /// A step that opens the pull request.
 pub fn open_pull() -> Step {
-    Step::OpenPull {
-        after: SECOND * 2,
-        files: Vec::new(),
-        draft: false,
-    }
+    Step::open_pull(SECOND * 2, false)
 }
 
 /// A step that opens the pull request as a draft.
 pub fn open_draft() -> Step {
-    Step::OpenPull {
-        after: SECOND,
-        files: Vec::new(),
-        draft: true,
-    }
+    Step::open_pull(SECOND, true)
 }
 
 /// A step that ends the session.
 pub fn complete(after: SignedDuration) -> Step {
-    Step::Complete {
-        after,
-        no_change: false,
-    }
+    Step::complete(after)
 }
 
 /// A step that ends the session, which changed nothing.
@@ -131,10 +109,7 @@ pub fn without_change(after: SignedDuration) -> Step {
 
 /// A step that asks.
 pub fn asks(after: SignedDuration, question: &str) -> Step {
-    Step::Ask {
-        after,
-        text: question.to_owned(),
-    }
+    Step::ask(after, question)
 }
 
 /// Work, a pull request, done: a story without a plan.

@@ -77,7 +77,6 @@ impl Report {
     }
 }
 
-/// The table of all reports.
 pub(super) fn table(reports: &[Report]) -> String {
     let mut table = "| package | mutants | caught | endless | not programs | equivalent | alive |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n".to_owned();
     for report in reports {

@@ -24,7 +24,6 @@ const TEXT_MAX: usize = 1 << 20;
 /// Room that deflate may need beyond the text, in bytes: what cannot be made smaller grows by five for each 16 KB.
 const RESERVE: usize = 1_024;
 
-/// A text as an attribute.
 pub(super) fn pack(text: &str) -> AttributeValue {
     let packed = (text.len() > PLAIN_MAX).then(|| deflated(text)).flatten();
     match packed {

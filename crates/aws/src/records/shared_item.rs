@@ -56,7 +56,6 @@ struct OwnRecord {
     forget: Option<Timestamp>,
 }
 
-/// A small record.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct SmallRecord {
     #[serde(rename = "v")]

@@ -11,7 +11,6 @@ use crate::error::Error;
 use crate::render::Answer;
 use crate::site::StoreAccess;
 
-/// What is live.
 enum LiveSecrets {
     /// Nothing: the secret was lost.
     None,

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::must_find;
-use crate::render::{Answer, moment, value};
+use crate::render::{Answer, moment, or_dash, or_empty, value};
 
 /// An agent, which ways its wakes go, and how many of these wait or were given up.
 #[derive(Serialize)]
@@ -44,10 +44,9 @@ impl Shown {
     }
 
     fn row(&self) -> Vec<String> {
-        let url = self.agent.url.as_ref();
         vec![
             self.agent.name.to_string(),
-            url.map_or_else(|| "-".to_owned(), ToString::to_string),
+            or_dash(self.agent.url.as_ref()),
             self.ways.join(", then "),
             self.state(),
             self.wakes_waiting.to_string(),
@@ -72,7 +71,6 @@ pub(super) async fn all(backend: &Backend) -> Result<Answer> {
     ))
 }
 
-/// One agent, and who names it.
 pub(super) async fn one(name: &AgentName, backend: &Backend) -> Result<Answer> {
     let agent = must_find(backend, name).await?.value;
     let mut sources = Vec::new();
@@ -84,14 +82,13 @@ pub(super) async fn one(name: &AgentName, backend: &Backend) -> Result<Answer> {
     let shown = Shown::load(agent, backend).await?;
     let mut json = value(&shown);
     json["sources"] = json!(sources);
-    let url = shown.agent.url.as_ref().map(ToString::to_string);
     let resume = shown.agent.resume.clone().map(String::from);
     let pairs = vec![
         ("agent", name.to_string()),
-        ("address", url.unwrap_or_default()),
+        ("address", or_empty(shown.agent.url.as_ref())),
         ("ways", shown.ways.join(", then ")),
         ("state", shown.state()),
-        ("resume", resume.unwrap_or_default()),
+        ("resume", or_empty(resume)),
         ("wakes waiting", shown.wakes_waiting.to_string()),
         ("wakes given up", shown.wakes_given_up.to_string()),
         ("woken for", sources.join("\n")),

@@ -67,12 +67,7 @@ pub(super) async fn run(
 /// Where the test message goes.
 enum Receiver {
     /// An address: it may be shown whole, or only its host may be.
-    Address {
-        /// The address.
-        url: Url,
-        /// What is shown of it.
-        shown: String,
-    },
+    Address { url: Url, shown: String },
     /// The desktop of the machine that `gaffer up` runs on.
     Desktop,
     /// Its inbox.

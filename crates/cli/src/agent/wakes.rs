@@ -13,10 +13,9 @@ use serde_json::{Value, json};
 use crate::args::wake::{ListWakesArgs, ReplayArgs, WakeCommand, WakeFilter};
 use crate::context::CommandContext;
 use crate::error::Error;
-use crate::render::{Answer, moment, value};
+use crate::render::{Answer, moment, or_dash, or_empty, value};
 use crate::site::StoreAccess;
 
-/// Runs one of the commands.
 pub(crate) async fn run(command: WakeCommand, here: &CommandContext) -> Result<Answer> {
     let backend = StoreAccess::found(here).await?.backend;
     match command {
@@ -83,7 +82,7 @@ async fn show(name: &str, backend: &Backend) -> Result<Answer> {
             ("agent", wake.agent.to_string()),
             ("way", ways.word(wake).to_owned()),
             ("state", sentence(wake)),
-            ("next", wake.due().map(moment).unwrap_or_default()),
+            ("next", or_empty(wake.due().map(moment))),
         ]);
         answer = answer.line(format!("{:#}", value(&sent(wake))));
     }
@@ -215,7 +214,7 @@ fn about(wake: &Wake) -> String {
     let event = &wake.event;
     let job = event.job.as_ref().map(ToString::to_string);
     let delivery = || event.aid.delivery.as_ref().map(ToString::to_string);
-    job.or_else(delivery).unwrap_or_else(|| "-".to_owned())
+    or_dash(job.or_else(delivery))
 }
 
 fn standing(wake: &Wake) -> WakeFilter {

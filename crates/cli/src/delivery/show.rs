@@ -11,7 +11,7 @@ use domain::job::WaitReason;
 use domain::status::UnreadIssuesView;
 use serde_json::{Value, json};
 
-use crate::render::{Answer, moment, next, value};
+use crate::render::{Answer, moment, next, or_dash, or_empty, value};
 use crate::why::{coming, reasons, under};
 
 /// The performer of a review that a source leaves out.
@@ -21,9 +21,7 @@ const NO_PERFORMER: &str = "nobody";
 const OBSERVES: &str =
     "Gaffer only observes: nothing is written until it is started without --observe-only.";
 
-/// One delivery.
 pub(super) fn delivery(delivery: &DeliveryView) -> Answer {
-    let or_empty = |it: Option<String>| it.unwrap_or_default();
     let card = &delivery.card;
     let issue = card.issue.as_ref();
     let job = delivery.job_id.as_ref();
@@ -36,26 +34,17 @@ pub(super) fn delivery(delivery: &DeliveryView) -> Answer {
         ("question", or_empty(delivery.question.clone())),
         ("repository", card.repo.to_string()),
         ("issue", or_empty(issue.map(|issue| issue.url.clone()))),
-        ("job", or_empty(job.map(ToString::to_string))),
-        (
-            "pull request",
-            or_empty(card.pull_request.as_ref().map(ToString::to_string)),
-        ),
+        ("job", or_empty(job)),
+        ("pull request", or_empty(card.pull_request.as_ref())),
         ("earlier pull request", or_empty(earlier_pull(delivery))),
-        (
-            "head",
-            or_empty(delivery.head.as_ref().map(ToString::to_string)),
-        ),
+        ("head", or_empty(delivery.head.as_ref())),
         ("ends with", delivery.endpoint.clone()),
         ("checkpoints", delivery.checkpoints.join(", ")),
         ("attempt", delivery.attempt.to_string()),
         ("sent back", times(delivery.review_round)),
         ("feedback", or_empty(delivery.feedback.clone())),
         ("priority", card.priority.to_string()),
-        (
-            "part of",
-            or_empty(delivery.parent.as_ref().map(ToString::to_string)),
-        ),
+        ("part of", or_empty(delivery.parent.as_ref())),
         ("created", moment(card.created_at)),
         ("changed", moment(card.updated_at)),
     ];
@@ -236,7 +225,7 @@ fn row(card: &DeliveryCard) -> Vec<String> {
         place(card),
         waits(card),
         card.repo.to_string(),
-        issue.map_or_else(|| "-".to_owned(), |issue| format!("#{}", issue.number)),
+        or_dash(issue.map(|issue| format!("#{}", issue.number))),
         moment(card.created_at),
         untitled(card).to_owned(),
     ]
@@ -335,7 +324,6 @@ pub(super) fn board(
     next::of_pauses(open.into_iter().map(paused)).fold(answer, Answer::line)
 }
 
-/// Why a delivery is where it is.
 pub(super) fn why(why: &DeliveryWhy) -> Answer {
     let why = &DeliveryWhy {
         next: why.next.iter().map(next::as_typed).collect(),

@@ -22,10 +22,7 @@ pub(super) async fn read(
     let run = run.map_or(LATEST, RunId::as_str);
     match client.whole_transcript(id.as_str(), run).await? {
         Came::Done(whole) => Ok(shown(&whole)),
-        Came::Later(later) => {
-            let next = "run the command again";
-            Err(Error::refused("not_read_yet", later.sentence, next).into())
-        }
+        Came::Later(later) => Err(Error::not_read_yet(later.sentence).into()),
     }
 }
 

@@ -17,7 +17,6 @@ use crate::render::{self, Answer, value};
 use crate::site::Site;
 use crate::up::told_to_stop;
 
-/// Runs one of the commands.
 pub(crate) async fn run(
     command: EventsCommand,
     here: &CommandContext,

@@ -24,7 +24,6 @@ const PAGE: usize = 100;
 /// Longest title, in characters.
 const TITLE_CHARS_MAX: usize = 1_000;
 
-/// Runs one of the commands.
 pub(crate) async fn run(command: JobsCommand, here: &CommandContext, as_json: bool) -> Result<()> {
     match command {
         JobsCommand::Import(args) => import(args, here, as_json).await,

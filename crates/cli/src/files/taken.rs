@@ -39,7 +39,6 @@ pub(super) struct Failed {
     pub(super) at: usize,
     /// The job or session, if the entry has one.
     pub(super) names: Option<Name>,
-    /// Why.
     pub(super) what: String,
 }
 

@@ -25,7 +25,6 @@ impl fmt::Debug for Code {
     }
 }
 
-/// A plain code.
 pub(super) fn plain(text: &str) -> Result<Code, Error> {
     let fits = (1..=CODE_CHARS_MAX).contains(&text.len())
         && text

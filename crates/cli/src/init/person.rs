@@ -28,14 +28,7 @@ pub(crate) fn ask<T>(
     question: &str,
     read: impl Fn(&str) -> Result<T, Error>,
 ) -> Result<T> {
-    let mut asked = 1;
-    loop {
-        match read(&person.line(question)?) {
-            Err(wrong) if asked < ASKED_MAX => person.show_error(&wrong),
-            read => return Ok(read?),
-        }
-        asked += 1;
-    }
+    again(person, |person| Ok(read(&person.line(question)?)))
 }
 
 /// The same for what is not shown while it is typed.
@@ -44,9 +37,16 @@ pub(crate) fn ask_hidden<T>(
     question: &str,
     read: impl Fn(SecretString) -> Result<T, Error>,
 ) -> Result<T> {
+    again(person, |person| Ok(read(person.hidden(question)?)))
+}
+
+fn again<T>(
+    person: &mut dyn Person,
+    ask: impl Fn(&mut dyn Person) -> Result<Result<T, Error>>,
+) -> Result<T> {
     let mut asked = 1;
     loop {
-        match read(person.hidden(question)?) {
+        match ask(person)? {
             Err(wrong) if asked < ASKED_MAX => person.show_error(&wrong),
             read => return Ok(read?),
         }

@@ -18,11 +18,9 @@ const STDIN_BYTES_MAX: u64 = 64 * 1024;
 pub(crate) struct RequiredSecret {
     /// Its name in the environment and on standard input.
     pub(super) variable: &'static str,
-    /// Its name.
     pub(crate) what: &'static str,
     /// The option that names a file with it.
     option: &'static str,
-    /// Where one is made.
     pub(super) made_at: &'static str,
     /// Beginnings that belong to other secrets, and what those are.
     foreign: &'static [(&'static str, &'static str)],

@@ -9,18 +9,13 @@ use domain::ids::JobId;
 use domain::wake::ActionableEvent;
 use serde_json::{Map, Value, json};
 
-use crate::render::{Answer, moment, next, value};
+use crate::render::{Answer, moment, next, or_dash, or_empty, value};
 
-/// One job.
 pub(super) fn job(job: &JobView) -> Answer {
-    let or_empty = |it: Option<String>| it.unwrap_or_default();
     let pairs = vec![
         ("job", job.job_id.to_string()),
         ("title", job.title.clone()),
-        (
-            "delivery",
-            or_empty(job.delivery_id.as_ref().map(ToString::to_string)),
-        ),
+        ("delivery", or_empty(job.delivery_id.as_ref())),
         ("state", job.state.clone()),
         ("waits for", next::waits(&job.waits_for, &job.repo)),
         ("repository", format!("{} ({})", job.repo, job.branch)),
@@ -34,10 +29,7 @@ pub(super) fn job(job: &JobView) -> Answer {
         ),
         ("session state", or_empty(job.session_state.clone())),
         ("session page", or_empty(job.session_url.clone())),
-        (
-            "pull request",
-            or_empty(job.pull_request.as_ref().map(ToString::to_string)),
-        ),
+        ("pull request", or_empty(job.pull_request.as_ref())),
         ("pull request page", or_empty(job.pull_request_url.clone())),
         (
             "pull request read",
@@ -46,17 +38,11 @@ pub(super) fn job(job: &JobView) -> Answer {
         ("priority", job.priority.to_string()),
         (
             "plans",
-            or_empty(
-                job.require_plan_approval
-                    .then(|| "wait for somebody".to_owned()),
-            ),
+            or_empty(job.require_plan_approval.then_some("wait for somebody")),
         ),
         ("automation", or_empty(job.automation_mode.clone())),
         ("account", job.account.to_string()),
-        (
-            "agent",
-            or_empty(job.agent.as_ref().map(ToString::to_string)),
-        ),
+        ("agent", or_empty(job.agent.as_ref())),
         ("created", moment(job.created_at)),
         ("last activity", or_empty(job.last_activity.map(moment))),
         ("ended", or_empty(job.ended.as_ref().map(ended))),
@@ -197,15 +183,11 @@ pub(super) fn jobs(jobs: &Jobs, states: &[String]) -> Answer {
         false => format!("No job is {}.", states.join(" or ")),
     };
     let row = |job: &JobView| {
-        let pull = job
-            .pull_request
-            .as_ref()
-            .map_or_else(|| "-".to_owned(), ToString::to_string);
         vec![
             job.repo.to_string(),
             job.job_id.to_string(),
             job.state.clone(),
-            pull,
+            or_dash(job.pull_request.as_ref()),
             moment(job.created_at),
             job.title.clone(),
         ]
@@ -234,12 +216,11 @@ pub(super) fn jobs(jobs: &Jobs, states: &[String]) -> Answer {
 /// Events, the oldest first.
 pub(super) fn events(events: &Events) -> Answer {
     let row = |event: &ActionableEvent| {
-        let words = event.message.clone().unwrap_or_default();
         vec![
             moment(event.observed_at),
             event.event.clone(),
             event.kind.clone(),
-            words,
+            or_empty(event.message.as_ref()),
         ]
     };
     let rows = events.events.iter().map(row).collect();
@@ -250,7 +231,6 @@ pub(super) fn events(events: &Events) -> Answer {
     )
 }
 
-/// An effect.
 pub(super) fn effect(came: &Came<EffectView>, done: &str) -> Answer {
     match came {
         Came::Done(effect) => {
@@ -264,7 +244,6 @@ pub(super) fn effect(came: &Came<EffectView>, done: &str) -> Answer {
     }
 }
 
-/// A merge.
 pub(super) fn merged(came: &Came<Merged>) -> Answer {
     match came {
         Came::Done(merged) => {

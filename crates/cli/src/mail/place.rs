@@ -14,7 +14,6 @@ use tempfile::NamedTempFile;
 use crate::error::Error;
 use crate::scaffold::must_be_inside;
 
-/// The log in it.
 const LOG: &str = "events.jsonl";
 
 /// The sealed pages in it.
@@ -64,7 +63,6 @@ impl MailFolder {
         &self.root
     }
 
-    /// The log.
     pub(super) fn log(&self) -> PathBuf {
         self.folder().join(LOG)
     }

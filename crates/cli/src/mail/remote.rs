@@ -20,7 +20,6 @@ const BYTES_AT_ONCE: usize = 400_000;
 
 /// Mail behind an API.
 pub(super) struct Remote {
-    /// The API.
     pub(super) client: Client,
     /// Whose mail.
     pub(super) repo: RepoName,
@@ -29,7 +28,6 @@ pub(super) struct Remote {
 }
 
 impl Remote {
-    /// Runs one of the commands.
     pub(super) async fn run(&self, command: MailCommand, as_json: bool) -> Result<()> {
         let doing = format!("asking for the mail of {}", self.repo);
         let answer = match command {

@@ -58,7 +58,6 @@ pub(super) struct Verified {
 /// A log that is whole again, and what its backups still say of it.
 #[derive(Debug)]
 pub(super) struct Repaired {
-    /// The log.
     pub(super) mended: Mended,
     /// How many events the backups have which the log lacks, or has otherwise.
     pub(super) in_backups: usize,
@@ -263,11 +262,8 @@ pub(super) fn bad_import(faults: &[LogFault]) -> Error {
 /// An event that is decided on: which message, who does it, what.
 #[derive(Debug)]
 pub(super) struct Step {
-    /// Which message.
     pub(super) message: MessageId,
-    /// Who does it.
     pub(super) actor: String,
-    /// What.
     pub(super) what: MailAction,
 }
 

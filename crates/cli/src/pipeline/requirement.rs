@@ -10,7 +10,6 @@ use crate::error::Doing;
 use crate::render::Answer;
 use crate::site;
 
-/// Runs one of the commands.
 pub(crate) async fn run(args: RequirementArgs, here: &CommandContext) -> Result<Answer> {
     let client = site::api_client(args.url, here).await?;
     match args.command {

@@ -10,7 +10,7 @@ use domain::policy::Source;
 use serde_json::json;
 
 use super::schedule;
-use crate::render::{Answer, moment, next, value};
+use crate::render::{Answer, moment, next, or_dash, or_empty, value};
 use crate::why::{reasons, under};
 
 /// The pipeline of a source after a change.
@@ -40,7 +40,7 @@ pub(super) fn list(repo: &RepoName, listed: &Pipelines) -> Answer {
             run.id.to_string(),
             run.state.clone(),
             present(run),
-            trial(run),
+            or_dash(run.mock.as_ref()),
             run.by.clone(),
             moment(run.created_at),
         ]
@@ -63,16 +63,10 @@ pub(super) fn list(repo: &RepoName, listed: &Pipelines) -> Answer {
     }
 }
 
-/// The tag of a trial run.
-fn trial(run: &PipelineView) -> String {
-    let tag = run.mock.as_ref();
-    tag.map_or_else(|| "-".to_owned(), ToString::to_string)
-}
-
 /// The step that a run is at.
 fn present(run: &PipelineView) -> String {
     let present = run.steps.iter().find(|step| !is_over(step));
-    present.map_or_else(|| "-".to_owned(), |step| step.step.clone())
+    or_dash(present.map(|step| &step.step))
 }
 
 /// Whether a step is over.
@@ -80,25 +74,17 @@ pub(super) fn is_over(step: &StepView) -> bool {
     ["done", "skipped", "failed"].contains(&step.state.as_str())
 }
 
-/// One run.
 pub(super) fn run(run: &PipelineView) -> Answer {
-    let or_empty = |it: Option<String>| it.unwrap_or_default();
     let pairs = vec![
         ("pipeline", run.id.to_string()),
         ("state", run.state.clone()),
         ("repository", run.repo.to_string()),
         ("layer", or_empty(run.layer.clone())),
-        ("role", or_empty(run.role.as_ref().map(ToString::to_string))),
-        (
-            "stream",
-            or_empty(run.stream.as_ref().map(ToString::to_string)),
-        ),
+        ("role", or_empty(run.role.as_ref())),
+        ("stream", or_empty(run.stream.as_ref())),
         ("requirement", or_empty(run.requirement.clone())),
         ("task", or_empty(run.task.clone())),
-        (
-            "trial",
-            or_empty(run.mock.as_ref().map(ToString::to_string)),
-        ),
+        ("trial", or_empty(run.mock.as_ref())),
         ("target branch", run.target.to_string()),
         ("worker branch", run.worker.to_string()),
         ("exchange", run.exchange.clone()),
@@ -260,9 +246,7 @@ fn place(it: &RequirementView) -> String {
     }
 }
 
-/// One requirement.
 pub(super) fn requirement(it: &RequirementView) -> Answer {
-    let or_empty = |it: Option<String>| it.unwrap_or_default();
     // People may have had them removed later.
     let stay = it.keep_files && !["tidying", "tidied"].contains(&it.state.as_str());
     let files = if stay { "they stay" } else { "" };
@@ -276,7 +260,7 @@ pub(super) fn requirement(it: &RequirementView) -> Answer {
         ("repository", it.repo.to_string()),
         ("file", it.path.clone()),
         ("events", it.events.join(", ")),
-        ("job", or_empty(it.job_id.as_ref().map(ToString::to_string))),
+        ("job", or_empty(it.job_id.as_ref())),
         ("delivery", place(it)),
         ("attempt", it.attempt.to_string()),
         ("files after the merge", files.to_owned()),

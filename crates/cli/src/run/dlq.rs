@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::args::value::{self, Word};
 use crate::context::CommandContext;
 use crate::error::Error;
-use crate::render::{Answer, moment};
+use crate::render::{Answer, moment, or_dash, or_empty};
 use crate::site::Site;
 
 /// What to do with dead letters.
@@ -27,7 +27,6 @@ pub(crate) struct DlqArgs {
     pub(crate) command: DlqCommand,
 }
 
-/// The queues.
 const QUEUES: [Word<DeadLetterQueue>; 2] = [
     ("work", DeadLetterQueue::Work, "Wake-ups"),
     (
@@ -82,7 +81,6 @@ const SHORT_CHARS_MAX: usize = 100;
 /// Longest part of a body that is shown, in characters: our own messages have a few hundred.
 const BODY_CHARS_MAX: usize = 4_000;
 
-/// Runs one of the commands.
 pub(crate) async fn run(args: DlqArgs, here: &CommandContext) -> Result<Answer> {
     let lying = SelectedLetters::open(Site::load(here).await?, args.queue)?;
     match args.command {
@@ -130,7 +128,7 @@ async fn list(lying: &SelectedLetters) -> Result<Answer> {
         vec![
             letter.id.clone(),
             moment(letter.sent_at),
-            letter.died_at.map_or_else(|| "-".to_owned(), moment),
+            or_dash(letter.died_at.map(moment)),
             what(letter).to_owned(),
             presentable(&letter.body, SHORT_CHARS_MAX),
         ]
@@ -187,7 +185,7 @@ fn shown(letter: &DeadLetterView) -> Answer {
         ("id", letter.id.clone()),
         ("is", what(letter).to_owned()),
         ("sent", moment(letter.sent_at)),
-        ("given up", letter.died_at.map(moment).unwrap_or_default()),
+        ("given up", or_empty(letter.died_at.map(moment))),
         ("bytes", letter.body.len().to_string()),
     ];
     Answer::new(letter_json(letter, BODY_CHARS_MAX))

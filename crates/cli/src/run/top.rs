@@ -32,7 +32,6 @@ const BREATH: Duration = Duration::from_millis(500);
 /// Number of jobs to read: as many as the API returns at once.
 const JOBS_MAX: u32 = 200;
 
-/// Events that are shown.
 const EVENTS_SHOWN: u32 = 8;
 
 /// Shows it once, or until stopped.

@@ -11,7 +11,7 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::init::must_be_apart;
-use super::place::{Place, must_be_free, must_be_up_to_date, not_begun};
+use super::place::{Place, bad_layout, must_be_free, must_be_up_to_date, not_begun};
 use super::{OURS, disk};
 use crate::error::Error;
 use crate::git::{Git, Written};
@@ -30,10 +30,8 @@ pub(super) fn run(git: &Git) -> Result<Answer> {
     }
     must_be_free(git, worker)?;
     must_be_up_to_date(git, worker)?;
-    let files = doctor::system(&tree, &doctor::streams(&place.settings)).map_err(|error| {
-        let next = "`gaffer scaffold doctor` lists what is wrong";
-        Error::unfit("bad_layout", error.to_string(), next)
-    })?;
+    let files = doctor::system(&tree, &doctor::streams(&place.settings))
+        .map_err(|error| bad_layout(&error))?;
     let files = written(files);
     let subject = "Put the system's files up to date";
     let put = git.put(worker, &start, &files, subject)?;

@@ -125,11 +125,7 @@ fn answer(seen: &Seen, findings: &[Finding], fixed: &[String]) -> Answer {
     let answer = findings
         .iter()
         .fold(answer, |answer, finding| answer.line(finding.to_string()));
-    answer.line(format!(
-        "{}, {}.",
-        render::counted(errors, "error"),
-        render::counted(warnings, "warning")
-    ))
+    answer.findings(errors, warnings)
 }
 
 fn count(findings: &[Finding], level: Level) -> usize {

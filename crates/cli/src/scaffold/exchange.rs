@@ -5,8 +5,7 @@ use ::scaffold::layout::SYSTEM;
 use anyhow::Result;
 use domain::ids::StreamName;
 
-use super::place::{Place, must_tip, note_behind};
-use crate::error::Error;
+use super::place::{Place, bad_layout, must_tip, note_behind};
 use crate::git::Git;
 use crate::render::{Answer, value};
 
@@ -21,10 +20,7 @@ pub(super) fn inspected(git: &Git, revision: Option<&str>, stream: &StreamName) 
         }
     };
     let found = inspect(&git.tree(&tip, &[SYSTEM])?, &place.settings, stream);
-    let found = found.map_err(|error| {
-        let next = "`gaffer scaffold doctor` lists what is wrong";
-        Error::unfit("bad_layout", error.to_string(), next)
-    })?;
+    let found = found.map_err(|error| bad_layout(&error))?;
     Ok(answer(&found))
 }
 

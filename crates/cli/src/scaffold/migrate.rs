@@ -12,9 +12,8 @@ use serde_json::{Value, json};
 use super::bootstrap::{must_be_ours, written};
 use super::init::{must_be_apart, write_new};
 use super::place::{
-    Place, must_be_free, must_be_inside, must_be_there, must_be_up_to_date, must_tip,
+    Place, bad_layout, must_be_free, must_be_inside, must_be_there, must_be_up_to_date, must_tip,
 };
-use crate::error::Error;
 use crate::git::{Git, Rearranged, Written};
 use crate::render::Answer;
 
@@ -29,10 +28,7 @@ pub(super) fn run(git: &Git, dry_run: bool) -> Result<Answer> {
     must_be_up_to_date(git, worker)?;
     let tip = must_tip(git, worker)?;
     let tree = git.tree(&tip, &[SYSTEM])?;
-    let migration = migrate(&tree).map_err(|error| {
-        let next = "`gaffer scaffold doctor` lists what is wrong";
-        Error::unfit("bad_layout", error.to_string(), next)
-    })?;
+    let migration = migrate(&tree).map_err(|error| bad_layout(&error))?;
     if migration.is_empty() {
         let json = to_json(&migration, worker, &[], None);
         return Ok(Answer::new(json).line(format!(

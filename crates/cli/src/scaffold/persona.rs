@@ -23,7 +23,6 @@ const FILE_MODE: u32 = 0o644;
 /// How many files that differ are named.
 const NAMED_MAX: usize = 5;
 
-/// Runs one of the commands.
 pub(super) fn run(command: &PersonaCommand, as_json: bool) -> Result<()> {
     let answer = match command {
         PersonaCommand::Init { of, replace } => init(&repository(of)?, *replace)?,

@@ -73,7 +73,6 @@ impl Branches {
 /// The user's files as they are committed, with the branches that they name.
 #[derive(Debug)]
 pub(super) struct Place {
-    /// The branches.
     pub(super) branches: Branches,
     /// The settings that name them.
     pub(super) settings: Config,
@@ -121,6 +120,12 @@ fn beside(git: &Git, control: &Tree, code: &CommitSha) -> Result<Tree> {
     }
     let tip = git.tip(&Branches::guess(None).worker)?;
     git.tree(tip.as_ref().unwrap_or(code), &[SYSTEM])
+}
+
+/// A layout that cannot be worked with.
+pub(super) fn bad_layout(error: &dyn std::fmt::Display) -> Error {
+    let next = "`gaffer scaffold doctor` lists what is wrong";
+    Error::unfit("bad_layout", error.to_string(), next)
 }
 
 /// The tip of a branch that has to be there.

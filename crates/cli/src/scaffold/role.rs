@@ -28,7 +28,6 @@ const SETTINGS_MODE: u32 = 0o644;
 const BY_HAND: &str =
     "No clock begins the innovators: `gaffer pipeline start OWNER/REPO --from innovators` does.";
 
-/// Runs one of the commands.
 pub(super) fn run(git: &Git, command: &RoleCommand, as_json: bool) -> Result<()> {
     must_be_there(git.root())?;
     let tree = disk::tree(git.root(), OWN_ROLES)?;

@@ -16,7 +16,6 @@ use crate::error::Error;
 use crate::git::Git;
 use crate::render::Answer;
 
-/// Runs one of the commands.
 pub(super) fn run(git: &Git, command: &SetupCommand) -> Result<Answer> {
     match command {
         SetupCommand::Gen => generate(git),

@@ -9,10 +9,9 @@ use serde_json::{Value, json};
 
 use crate::args::token::TokenCommand;
 use crate::context::{CommandContext, must_agent};
-use crate::render::{Answer, moment};
+use crate::render::{Answer, moment, or_dash};
 use crate::site::StoreAccess;
 
-/// Runs one of the commands.
 pub(crate) async fn run(command: TokenCommand, here: &CommandContext) -> Result<Answer> {
     match command {
         TokenCommand::Create {
@@ -81,10 +80,6 @@ fn of_holder(token: &Token) -> String {
     })
 }
 
-fn or_dash(name: Option<&impl ToString>) -> String {
-    name.map_or_else(|| "-".to_owned(), ToString::to_string)
-}
-
 async fn list(backend: &Backend) -> Result<Answer> {
     let tokens = backend.store.tokens().await?;
     let row = |token: &Token| {
@@ -94,7 +89,7 @@ async fn list(backend: &Backend) -> Result<Answer> {
             or_dash(token.agent.as_ref()),
             or_dash(token.persona.as_ref()),
             moment(token.created_at),
-            token.expires_at.map_or_else(|| "-".to_owned(), moment),
+            or_dash(token.expires_at.map(moment)),
             state(token, backend).to_owned(),
         ]
     };

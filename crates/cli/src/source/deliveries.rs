@@ -31,12 +31,6 @@ pub(super) fn rules(before: &Rules, args: &DeliveryRuleArgs) -> Result<Rules, Er
     })
 }
 
-/// The label in a list of sources.
-pub(super) fn label(rules: &Rules) -> String {
-    let label = rules.label.as_ref();
-    label.map_or_else(|| "-".to_owned(), |label| label.as_str().to_owned())
-}
-
 /// What matters of the rules of a source that has an agent, or has none.
 pub(super) fn pairs(rules: &Rules, has_agent: bool) -> Vec<(&'static str, String)> {
     let intake = match &rules.label {

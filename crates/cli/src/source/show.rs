@@ -6,6 +6,7 @@ use domain::status::UnreadIssuesView;
 
 use super::deliveries;
 use crate::args::value::short;
+use crate::render::{or_dash, or_empty};
 
 /// What a list of sources shows.
 pub(super) const HEAD: [&str; 8] = [
@@ -14,29 +15,17 @@ pub(super) const HEAD: [&str; 8] = [
 
 /// One source in a list.
 pub(super) fn row(source: &Source) -> Vec<String> {
-    let agent = source
-        .agent
-        .as_ref()
-        .map_or_else(|| "-".to_owned(), ToString::to_string);
-    let branch = source
-        .branch
-        .as_ref()
-        .map_or_else(|| "-".to_owned(), ToString::to_string);
     let paused = if source.paused { "yes" } else { "no" };
-    let words = [
-        source.policy.merge.word().to_owned(),
-        plans(source.policy.plan_approval).to_owned(),
-        deliveries::label(&source.deliveries),
-        paused.to_owned(),
-    ];
-    let mut row = vec![
+    vec![
         source.repo.to_string(),
         source.account.to_string(),
-        agent,
-        branch,
-    ];
-    row.extend(words);
-    row
+        or_dash(source.agent.as_ref()),
+        or_dash(source.branch.as_ref()),
+        source.policy.merge.word().to_owned(),
+        plans(source.policy.plan_approval).to_owned(),
+        or_dash(source.deliveries.label.as_ref().map(|it| it.as_str())),
+        paused.to_owned(),
+    ]
 }
 
 /// Which issues could not be read, and why; empty where all were.
@@ -54,14 +43,7 @@ pub(super) fn pairs(source: &Source) -> Vec<(&'static str, String)> {
             "agent",
             or_none(source.agent.as_ref().map(ToString::to_string)),
         ),
-        (
-            "branch",
-            source
-                .branch
-                .as_ref()
-                .map(ToString::to_string)
-                .unwrap_or_default(),
-        ),
+        ("branch", or_empty(source.branch.as_ref())),
     ];
     let pipeline = source.pipeline.as_ref().map(|rules| {
         let (exchange, implement) = (rules.exchange.word(), rules.implement.word());

@@ -32,10 +32,7 @@ pub(super) async fn run(
                 closed
             )))
         }
-        Came::Later(later) => {
-            let next = "run the command again";
-            Err(Error::refused("not_read_yet", later.sentence, next).into())
-        }
+        Came::Later(later) => Err(Error::not_read_yet(later.sentence).into()),
     }
 }
 

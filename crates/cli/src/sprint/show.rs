@@ -10,7 +10,7 @@ use domain::sprint::{Figures, MemberState, QUEUED_TIMEOUT};
 use serde_json::json;
 
 use crate::args::value::short;
-use crate::render::{Answer, moment, next, value};
+use crate::render::{Answer, moment, next, or_dash, or_empty, value};
 use crate::why::{reasons, under};
 
 /// How many places of a conflict are shown; `--json` has all.
@@ -124,9 +124,7 @@ pub(super) fn list(repo: &RepoName, listed: &Sprints) -> Answer {
     Answer::new(value(listed)).table(&head, rows, &none)
 }
 
-/// One sprint.
 pub(super) fn sprint(sprint: &SprintView) -> Answer {
-    let or_empty = |it: Option<String>| it.unwrap_or_default();
     let woven = sprint.woven.as_ref();
     let pairs = vec![
         ("sprint", sprint.number.to_string()),
@@ -135,11 +133,8 @@ pub(super) fn sprint(sprint: &SprintView) -> Answer {
         ("repository", sprint.repo.to_string()),
         ("target branch", sprint.target.to_string()),
         ("integration branch", sprint.branch.to_string()),
-        (
-            "pull request",
-            or_empty(woven.map(|it| it.pull.to_string())),
-        ),
-        ("woven", or_empty(woven.map(|it| it.commit.to_string()))),
+        ("pull request", or_empty(woven.map(|it| &it.pull))),
+        ("woven", or_empty(woven.map(|it| &it.commit))),
         ("merged", sprint.merges.clone()),
         ("at once", at_once(sprint.at_once)),
         ("ticks", sprint.ticks.to_string()),
@@ -183,12 +178,11 @@ fn of_conflicts(figures: &Figures) -> String {
 }
 
 fn member(member: &SprintMemberView) -> Vec<String> {
-    let or_none = |it: Option<String>| it.unwrap_or_else(|| "-".to_owned());
     vec![
         member.persona.to_string(),
         member.state.clone(),
-        or_none(member.pull.as_ref().map(|pull| format!("#{}", pull.number))),
-        or_none(member.way.clone()),
+        or_dash(member.pull.as_ref().map(|pull| format!("#{}", pull.number))),
+        or_dash(member.way.clone()),
         member.attempts.to_string(),
         member.job_id.to_string(),
     ]

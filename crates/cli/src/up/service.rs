@@ -20,7 +20,6 @@ const RESTART_SECONDS: u32 = 5;
 /// Seconds that a stop may take beyond what the process itself waits for.
 const STOP_SECONDS_MORE: u64 = 15;
 
-/// Prints the service.
 pub(crate) fn print(kind: ServiceKind, here: &CommandContext) -> Result<Answer> {
     let program = std::env::current_exe().context("finding this program")?;
     let folder = std::path::absolute(&here.folder).context("finding the data folder")?;

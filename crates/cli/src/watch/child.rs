@@ -11,6 +11,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, Command};
 
+use super::WatchOutcome;
 use crate::error::Error;
 
 /// The variable in which a command finds its event, which is also on stdin.
@@ -52,16 +53,6 @@ pub(super) struct Handler {
     pub(super) quiet: bool,
 }
 
-/// How a run ended.
-pub(super) enum Ended<O> {
-    /// It exited by itself.
-    Exited(ExitStatus),
-    /// It took too long.
-    TimedOut,
-    /// It was cancelled.
-    Cancelled(O),
-}
-
 impl Handler {
     /// Starts the command in a process group of its own, so that all of it can be ended.
     pub(super) fn start(&self, event: &str) -> Result<Running> {
@@ -85,12 +76,12 @@ impl Handler {
     }
 
     /// Gives the command its event and waits until it ends, or has it ended when it takes too long or is cancelled.
-    pub(super) async fn finish<O>(
+    pub(super) async fn finish(
         &self,
         mut running: Running,
         event: &str,
-        off: impl Future<Output = O>,
-    ) -> Result<Ended<O>> {
+        off: impl Future<Output = WatchOutcome>,
+    ) -> Result<WatchOutcome> {
         let stdin = running.child.stdin.take();
         let waited = async {
             if let Some(mut stdin) = stdin {
@@ -102,21 +93,36 @@ impl Handler {
         let ended = tokio::select! {
             // A command that has just ended is done.
             biased;
-            ended = tokio::time::timeout(self.timeout, waited) => ended.map_err(|_| Ended::TimedOut),
-            off = off => Err(Ended::Cancelled(off)),
+            ended = tokio::time::timeout(self.timeout, waited) => ended.map_err(|_| WatchOutcome::Back {
+                why: format!("it took longer than {:?}", self.timeout),
+            }),
+            off = off => Err(off),
         };
         match ended {
             Ok(status) => {
                 let status = status.context("waiting for the command")?;
                 // Processes that it left running on purpose are its own affair.
                 running.group.0 = None;
-                Ok(Ended::Exited(status))
+                Ok(judged(status))
             }
-            Err(why) => {
+            Err(outcome) => {
                 running.end().await;
-                Ok(why)
+                Ok(outcome)
             }
         }
+    }
+}
+
+/// How a run ended that was not cancelled.
+fn judged(status: ExitStatus) -> WatchOutcome {
+    match (status.success(), status.code()) {
+        (true, _) => WatchOutcome::Done,
+        (false, Some(code)) => WatchOutcome::Back {
+            why: format!("exit code {code}"),
+        },
+        (false, None) => WatchOutcome::Back {
+            why: format!("{status}"),
+        },
     }
 }
 

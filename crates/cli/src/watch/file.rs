@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::child::{Ended, Handler};
+use super::child::Handler;
 use super::problem::{Waits, paused, told_off};
-use super::{WatchOutcome, handle, handler, judged};
+use super::{WatchOutcome, handle, handler};
 use crate::args::watch::WatchArgs;
 use crate::context::CommandContext;
 use crate::error::Error;
@@ -174,14 +174,7 @@ impl Reader {
             told_off(stopped).await;
             WatchOutcome::Lost
         };
-        Ok(match self.handler.finish(running, event, off).await? {
-            Ended::Exited(status) => judged(status),
-            Ended::TimedOut => {
-                let why = format!("it took longer than {:?}", self.handler.timeout);
-                WatchOutcome::Back { why }
-            }
-            Ended::Cancelled(outcome) => outcome,
-        })
+        self.handler.finish(running, event, off).await
     }
 
     fn report_attempt(&self, event: &Value, attempt: u32, outcome: &str) -> Result<()> {

@@ -29,7 +29,6 @@ const NAME_CHARS_MAX: usize = 80;
 /// The known events.
 const KNOWN: [&str; 5] = ["question", "completed", "error", "stuck", "test"];
 
-/// What approves a plan.
 const APPROVE: &str = "jules_approve_plan";
 
 /// An event in the seed's schema, with what of ours is of use. What else there is does not matter.

@@ -17,7 +17,6 @@ use crate::error::Error;
 use crate::git::Git;
 use crate::stdin;
 
-/// What is checked out.
 const CHECKED_OUT: &str = "HEAD";
 
 /// As many paths as a refusal lists.

@@ -66,7 +66,6 @@ pub(super) async fn weave(args: &WeaveArgs, here: &CommandContext) -> Result<Wea
     Ok(report(ask, woven, pushed, reader.usage().requests, args))
 }
 
-/// What to type.
 const AS_IN: &str = "type it as in `gaffer weave acme/shop 101 102`, or patches with `--local DIR`";
 
 /// The repository, and the numbers of its pull requests.

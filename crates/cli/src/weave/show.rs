@@ -20,7 +20,6 @@ pub(super) struct RemoteWeave {
     pub(super) skipped: Vec<Skipped>,
     /// How often GitHub was asked.
     pub(super) calls: u64,
-    /// Where the patch is.
     pub(super) patch: Option<PathBuf>,
     pub(super) pushed: Option<(BranchName, Published)>,
 }

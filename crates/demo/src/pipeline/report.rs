@@ -48,7 +48,6 @@ pub struct PipelineReport {
     has_ended: bool,
 }
 
-/// Counts.
 pub(super) async fn collect(
     stage: &Stage,
     run: &PipelineId,

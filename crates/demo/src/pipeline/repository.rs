@@ -8,7 +8,7 @@ use engine::machine::SystemClock;
 use engine::ports::Clock;
 use jiff::tz::TimeZone;
 use sandbox::Scenario;
-use sandbox::github::{CheckSetup, CiSetup, Outcome, RepoSetup};
+use sandbox::github::{CheckSetup, Outcome, RepoSetup};
 use scaffold::doctor::{self, Circumstances, Finding};
 use scaffold::prompt::Trees;
 use scaffold::tree::{Entry, Tree};
@@ -64,10 +64,7 @@ fn scenario() -> Scenario {
         ..RepoSetup::new(SHOP)
     };
     Scenario {
-        repos: vec![repo.with_ci(CiSetup {
-            checks: checks.to_vec(),
-            ..CiSetup::default()
-        })],
+        repos: vec![repo.with_checks(checks)],
         pace: PACE,
         ..Scenario::default()
     }

@@ -50,7 +50,6 @@ pub struct SprintReport {
     mail: Vec<String>,
 }
 
-/// Counts.
 pub(super) async fn collect(
     stage: &Stage,
     repo: &RepoName,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use domain::policy::{MergeMethod, MergePolicy, PlanApproval, Policy};
 use jiff::SignedDuration;
 use sandbox::Scenario;
-use sandbox::github::{CheckSetup, CiSetup, Outcome, RepoSetup};
+use sandbox::github::{CheckSetup, Outcome, RepoSetup};
 use sandbox::story::{Step, Story, Writing};
 
 use crate::stage::{BETWEEN_MANY_WRITES, Play, SHOP};
@@ -93,10 +93,7 @@ fn scenario() -> Scenario {
         ),
     ];
     Scenario {
-        repos: vec![repo.with_ci(CiSetup {
-            checks: checks.to_vec(),
-            ..CiSetup::default()
-        })],
+        repos: vec![repo.with_checks(checks)],
         stories,
         ..Scenario::default()
     }
@@ -145,10 +142,8 @@ fn member(persona: &str, seconds: i64, first: NewText, again: Option<NewText>) -
         steps
     });
     Story {
-        matches: format!("You are the persona `{persona}`"),
-        steps,
         on_message: on_message.unwrap_or_default(),
-        ..Story::default()
+        ..Story::new(&format!("You are the persona `{persona}`"), steps)
     }
 }
 
@@ -163,16 +158,8 @@ fn write(seconds: i64, file: NewText) -> Step {
 /// The end of the work, after a pull request if there is none yet.
 fn pushed(is_first: bool) -> Vec<Step> {
     let after = SignedDuration::from_millis(500);
-    let open = is_first.then_some(Step::OpenPull {
-        after,
-        files: Vec::new(),
-        draft: false,
-    });
-    let complete = Step::Complete {
-        after,
-        no_change: false,
-    };
-    open.into_iter().chain([complete]).collect()
+    let open = is_first.then(|| Step::open_pull(after, false));
+    open.into_iter().chain([Step::complete(after)]).collect()
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use super::broker::{BudgetExhausted, BudgetOwner, Spending};
 use super::credential::Authorization;
 use super::etag_cache::{CacheKey, CachedAnswer};
 use super::refusal::{self, failure};
-use super::transport::{self, BODY_BYTES_MAX, Lost, Received, Request};
+use super::transport::{self, BODY_BYTES_MAX, Received, Request};
 
 /// The purpose of a call, which decides its price: GraphQL posts its queries too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,6 @@ pub(super) enum Purpose {
 
 /// One call to the API.
 pub(crate) struct Call<'a> {
-    /// How.
     pub(crate) method: Method,
     /// Where: an absolute address of the API.
     pub(crate) url: String,
@@ -298,14 +297,7 @@ impl Client {
         self.0.requests.fetch_add(1, Ordering::Relaxed);
         let mut received = transport::exchange(self.connection(), request, until)
             .await
-            .map_err(|lost| match lost {
-                Lost::NeverSent(why) => failure(
-                    FailureClass::Network,
-                    &format!("{doing}: GitHub cannot be reached: {why}"),
-                )
-                .never_sent(),
-                Lost::Broken(why) => failure(FailureClass::Network, &format!("{doing}: {why}")),
-            })?;
+            .map_err(|lost| lost.failure(doing))?;
         self.0.dates.note(&received.headers, self.clock().now());
         let said = if received.status.is_client_error() {
             refusal::said(&received.body)

@@ -12,7 +12,6 @@ use super::broker::BudgetOwner;
 /// After a 401 the secret is read again at once, but not more often than this.
 pub(crate) const REREAD_EVERY: SignedDuration = SignedDuration::from_mins(1);
 
-/// A token of one installation.
 #[derive(Clone)]
 pub(crate) struct InstallationToken {
     pub(super) token: SecretString,
@@ -70,7 +69,6 @@ impl CachedCredential {
 /// What a call is signed in with.
 #[derive(Debug, Clone)]
 pub(crate) struct Authorization {
-    /// The bearer.
     pub(crate) bearer: SecretString,
     /// Whose budget it spends.
     pub(crate) purse: BudgetOwner,

@@ -23,7 +23,6 @@ const KEPT_ANSWER_BYTES_MAX: usize = 2 * 1024 * 1024;
 pub(crate) struct CachedAnswer {
     /// What GitHub called this version of it.
     pub(crate) etag: HeaderValue,
-    /// The body.
     pub(crate) body: Bytes,
     /// Where the next page is.
     pub(crate) next: Option<String>,
@@ -66,11 +65,8 @@ pub(crate) struct EtagCache(Mutex<CacheShelf>);
 /// Who asked, by the fingerprint of the bearer, and for which address: what one credential may see another may not.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct CacheKey {
-    /// The fingerprint.
     pub(crate) bearer: String,
-    /// The address.
     pub(crate) url: String,
-    /// The form.
     pub(crate) media: Media,
 }
 
@@ -116,7 +112,6 @@ impl EtagCache {
         shelf.answers.insert(place, (uses, Arc::new(kept)));
     }
 
-    /// Forgets one answer.
     pub(crate) fn forget(&self, place: &CacheKey) {
         self.0
             .lock()

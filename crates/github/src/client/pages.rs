@@ -10,7 +10,6 @@ use super::refusal::failure;
 /// The most that GitHub puts on a page.
 pub(crate) const PAGE_SIZE: usize = 100;
 
-/// One page of a list.
 pub(crate) trait Page: DeserializeOwned {
     /// An item of the page.
     type Item;
@@ -34,30 +33,16 @@ impl<T: DeserializeOwned> Page for Vec<T> {
     }
 }
 
-/// Which list to read.
-pub(crate) struct Listing<'a> {
-    /// The repository it belongs to.
-    pub(crate) repo: &'a RepoName,
-    /// The path, encoded, perhaps with a query.
-    pub(crate) path: &'a str,
-    /// A longer list counts as not read.
-    pub(crate) pages_max: usize,
-    /// For messages.
-    pub(crate) doing: &'a str,
-}
-
 impl Client {
-    /// Everything on all pages. A list that is cut short, too long or leads elsewhere is `Garbled`, never a part of it.
+    /// Everything on all pages at an encoded path. A list that is cut short, too long or leads elsewhere is `Garbled`, never a part
+    /// of it.
     pub(crate) async fn list<P: Page>(
         &self,
-        listing: &Listing<'_>,
+        repo: &RepoName,
+        path: &str,
+        pages_max: usize,
+        doing: &str,
     ) -> Result<Vec<P::Item>, Failure> {
-        let Listing {
-            repo,
-            path,
-            pages_max,
-            doing,
-        } = *listing;
         let garbled = |what: &str| Err(failure(FailureClass::Garbled, &format!("{doing}: {what}")));
         let joint = if path.contains('?') { '&' } else { '?' };
         let mut url = self

@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::transport::Received;
+use super::transport::{Lost, Received};
 use crate::text::{MESSAGE_CHARS_MAX, line};
 
 /// Of an error's body only so much is read.
@@ -28,6 +28,19 @@ const NOT_ACCESSIBLE: [&str; 2] = ["Resource not accessible", "Must have admin r
 pub(crate) fn is_missing_permission(failure: &Failure) -> bool {
     let says_so = |words: &str| failure.message.contains(words);
     failure.class == FailureClass::Forbidden && NOT_ACCESSIBLE.into_iter().any(says_so)
+}
+
+impl Lost {
+    /// The failure of a call that got no answer.
+    pub(crate) fn failure(self, doing: &str) -> Failure {
+        match self {
+            Self::NeverSent(why) => {
+                let why = format!("{doing}: GitHub cannot be reached: {why}");
+                failure(FailureClass::Network, &why).never_sent()
+            }
+            Self::Broken(why) => failure(FailureClass::Network, &format!("{doing}: {why}")),
+        }
+    }
 }
 
 /// A failure with a message that is fit to be stored.

@@ -47,7 +47,6 @@ pub(crate) struct Request<'a> {
     pub(crate) etag: Option<&'a HeaderValue>,
 }
 
-/// The answer.
 #[derive(Debug)]
 pub(crate) struct Received {
     pub(crate) status: StatusCode,

@@ -6,7 +6,7 @@ use domain::ids::{BranchName, RepoName};
 use domain::policy::MergeMethod;
 use serde::de::DeserializeOwned;
 
-use crate::client::{Client, Listing, failure, segment};
+use crate::client::{Client, failure, segment};
 use crate::wire;
 
 /// 500 rules on one branch.
@@ -48,13 +48,11 @@ pub(crate) async fn rules(
     base: &BranchName,
 ) -> Result<BranchRules, Failure> {
     let doing = format!("reading the rules of {repo}'s branch {base}");
-    let listing = Listing {
-        repo,
-        path: &format!("/repos/{repo}/rules/branches/{}", segment(base.as_str())),
-        pages_max: RULE_PAGES_MAX,
-        doing: &doing,
-    };
-    let found = match client.list::<Vec<wire::Rule>>(&listing).await {
+    let path = format!("/repos/{repo}/rules/branches/{}", segment(base.as_str()));
+    let found = match client
+        .list::<Vec<wire::Rule>>(repo, &path, RULE_PAGES_MAX, &doing)
+        .await
+    {
         Err(failure) if is_not_in_plan(&failure) => Vec::new(),
         read => read?,
     };

@@ -8,7 +8,7 @@ use domain::ids::{CommitSha, PullRef, RepoName};
 use jiff::Timestamp;
 
 use super::settle;
-use crate::client::{Client, Listing, failure};
+use crate::client::{Client, failure};
 use crate::wire;
 
 /// 2,000 check runs: GitHub considers no more than the last 1,000 check suites.
@@ -59,16 +59,14 @@ pub(crate) async fn runs(
     sha: &CommitSha,
     doing: &str,
 ) -> Result<Vec<DatedCheck>, Failure> {
-    let listing = Listing {
-        repo,
-        path: &format!("/repos/{repo}/commits/{sha}/check-runs?filter=latest"),
-        pages_max: CHECK_PAGES_MAX,
-        doing,
-    };
+    let path = format!("/repos/{repo}/commits/{sha}/check-runs?filter=latest");
     let mut latest = BTreeMap::new();
     let mut newest: BTreeMap<(String, u64), u64> = BTreeMap::new();
     let mut cancelled = BTreeSet::new();
-    for run in client.list::<wire::CheckRuns>(&listing).await? {
+    for run in client
+        .list::<wire::CheckRuns>(repo, &path, CHECK_PAGES_MAX, doing)
+        .await?
+    {
         if run.head_sha != sha.as_str() {
             return Err(failure(
                 FailureClass::Garbled,
@@ -119,14 +117,12 @@ pub(crate) async fn statuses(
     sha: &CommitSha,
     doing: &str,
 ) -> Result<Vec<DatedCheck>, Failure> {
-    let listing = Listing {
-        repo,
-        path: &format!("/repos/{repo}/commits/{sha}/status"),
-        pages_max: STATUS_PAGES_MAX,
-        doing,
-    };
+    let path = format!("/repos/{repo}/commits/{sha}/status");
     let mut latest = BTreeMap::new();
-    for status in client.list::<wire::Statuses>(&listing).await? {
+    for status in client
+        .list::<wire::Statuses>(repo, &path, STATUS_PAGES_MAX, doing)
+        .await?
+    {
         let outcome = match status.state.as_str() {
             "success" => CheckOutcome::Passed(Pass::Success),
             "pending" => CheckOutcome::Pending,

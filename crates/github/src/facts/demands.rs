@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 
 use super::pull::PullAnswer;
 use super::{base, settle};
-use crate::client::{Client, Listing, segment};
+use crate::client::{Client, segment};
 use crate::wire;
 
 /// 1,000 protected branches; whether ours is among more than that is asked of the branch itself.
@@ -107,13 +107,10 @@ enum Listed {
 
 async fn listed(client: &Client, pull: &PullRef, seen: &PullAnswer) -> Result<Listed, Failure> {
     let path = format!("/repos/{}/branches?protected=true", pull.repo);
-    let listing = Listing {
-        repo: &pull.repo,
-        path: &path,
-        pages_max: PROTECTED_PAGES_MAX,
-        doing: &format!("reading the protected branches of {}", pull.repo),
-    };
-    let read = client.list::<Vec<wire::NamedBranch>>(&listing).await;
+    let doing = format!("reading the protected branches of {}", pull.repo);
+    let read = client
+        .list::<Vec<wire::NamedBranch>>(&pull.repo, &path, PROTECTED_PAGES_MAX, &doing)
+        .await;
     let branches = match settle(read, CONTENTS_READ)? {
         Fact::Known(branches) => branches,
         Fact::Forbidden { .. } | Fact::Unknown { .. } => return Ok(Listed::Perhaps),

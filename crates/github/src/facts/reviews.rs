@@ -7,7 +7,7 @@ use domain::failure::{Failure, FailureClass};
 use domain::ids::{PullRef, RepoName};
 
 use super::pull::PERSON;
-use crate::client::{Client, Listing, failure, segment};
+use crate::client::{Client, failure, segment};
 use crate::wire;
 
 /// 1,000 reviews.
@@ -27,13 +27,9 @@ const WRITERS: [&str; 2] = ["admin", "write"];
 pub(super) async fn read(client: &Client, pull: &PullRef) -> Result<Vec<Review>, Failure> {
     let doing = format!("reading the reviews of {pull}");
     let path = format!("/repos/{}/pulls/{}/reviews", pull.repo, pull.number);
-    let listing = Listing {
-        repo: &pull.repo,
-        path: &path,
-        pages_max: PAGES_MAX,
-        doing: &doing,
-    };
-    let reviews = client.list::<Vec<wire::Review>>(&listing).await?;
+    let reviews = client
+        .list::<Vec<wire::Review>>(&pull.repo, &path, PAGES_MAX, &doing)
+        .await?;
     let mut readers = BTreeSet::new();
     for user in approvers(&reviews) {
         if !may_write(client, &pull.repo, user).await? {

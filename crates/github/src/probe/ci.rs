@@ -8,7 +8,7 @@ use domain::failure::{Failure, FailureClass};
 use domain::ids::{CommitSha, RepoName};
 
 use super::{fact, wire};
-use crate::client::{Client, Listing, segment};
+use crate::client::{Client, segment};
 use crate::facts::checks;
 use crate::wire::{Workflow, Workflows as WorkflowPage};
 
@@ -98,14 +98,11 @@ async fn of_commit(
 /// The workflows, and with a merge queue also whether any of their files speaks of it.
 pub(super) async fn workflows(client: &Client, repo: &RepoName, queued: bool) -> Fact<Workflows> {
     let doing = format!("listing the workflows of {repo}");
-    let listing = Listing {
-        repo,
-        path: &format!("/repos/{repo}/actions/workflows"),
-        pages_max: WORKFLOW_PAGES_MAX,
-        doing: &doing,
-    };
+    let path = format!("/repos/{repo}/actions/workflows");
     let is_active = |workflow: &Workflow| workflow.state == "active";
-    let read = client.list::<WorkflowPage>(&listing).await;
+    let read = client
+        .list::<WorkflowPage>(repo, &path, WORKFLOW_PAGES_MAX, &doing)
+        .await;
     let active: Vec<Workflow> = match read {
         Ok(all) => all.into_iter().filter(is_active).collect(),
         Err(failure) => return fact(Err(failure), "Actions: read", true),

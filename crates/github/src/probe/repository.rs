@@ -7,14 +7,13 @@ use domain::ids::{BranchName, CommitSha, RepoId, RepoName};
 use domain::policy::MergeMethod;
 
 use super::{ci, fact, webhooks, wire};
-use crate::client::{Client, Listing, answered, branch_path};
+use crate::client::{Client, answered, branch_path};
 use crate::facts::base as demanded;
 use crate::wire::User;
 
 /// A thousand people with write access.
 const PEOPLE_PAGES_MAX: usize = 10;
 
-/// Reads everything.
 pub(super) async fn read(
     client: &Client,
     repo: &RepoName,
@@ -175,13 +174,10 @@ fn pulls(recent: &Result<Vec<wire::ProbedPull>, Failure>) -> Fact<()> {
 /// People with write access; bots cannot be asked for a review.
 async fn reviewers(client: &Client, repo: &RepoName) -> Fact<Vec<String>> {
     let doing = format!("listing who may write to {repo}");
-    let listing = Listing {
-        repo,
-        path: &format!("/repos/{repo}/collaborators?permission=push"),
-        pages_max: PEOPLE_PAGES_MAX,
-        doing: &doing,
-    };
-    let read = client.list::<Vec<User>>(&listing).await;
+    let path = format!("/repos/{repo}/collaborators?permission=push");
+    let read = client
+        .list::<Vec<User>>(repo, &path, PEOPLE_PAGES_MAX, &doing)
+        .await;
     let people = read.map(|people| {
         let people = people.into_iter().filter(|person| person.kind != "Bot");
         people.map(|person| person.login).collect()

@@ -6,7 +6,7 @@ use engine::ports::BranchState;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::client::{Client, Listing, branch_path, failure, segment};
+use crate::client::{Client, branch_path, failure, segment};
 use crate::wire;
 use crate::wire::git::References;
 
@@ -107,15 +107,9 @@ async fn by_rest(
         "/repos/{repo}/pulls?state=open&base={}",
         segment(branch.as_str())
     );
-    let listing = Listing {
-        repo,
-        path: &path,
-        pages_max: OPEN_PAGES_MAX,
-        doing: &doing,
-    };
     let (sha, open) = tokio::join!(
         sha(client, repo, branch),
-        client.list::<Vec<wire::Numbered>>(&listing)
+        client.list::<Vec<wire::Numbered>>(repo, &path, OPEN_PAGES_MAX, &doing)
     );
     Ok(BranchState {
         sha: sha?,

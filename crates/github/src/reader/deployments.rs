@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::branch::commit_sha;
 use super::compare;
-use crate::client::{Client, Listing, encoded, failure, segment};
+use crate::client::{Client, encoded, failure, segment};
 use crate::facts::checks;
 use crate::text::line;
 use crate::wire::deployments as wire;
@@ -87,13 +87,9 @@ async fn dispatched(
         encoded(branch.as_str()),
         encoded(&format!(">={}", since.strftime("%Y-%m-%dT%H:%M:%SZ"))),
     );
-    let listing = Listing {
-        repo,
-        path: &path,
-        pages_max: RUN_PAGES_MAX,
-        doing,
-    };
-    let mut runs = client.list::<wire::DispatchedRuns>(&listing).await?;
+    let mut runs = client
+        .list::<wire::DispatchedRuns>(repo, &path, RUN_PAGES_MAX, doing)
+        .await?;
     runs.retain(|run| {
         run.event == "workflow_dispatch"
             && run.head_branch.as_deref() == Some(branch.as_str())
@@ -171,13 +167,9 @@ pub(super) async fn deployment(
         "/repos/{repo}/deployments?sha={sha}&environment={}",
         encoded(environment)
     );
-    let listing = Listing {
-        repo,
-        path: &path,
-        pages_max: DEPLOYMENT_PAGES_MAX,
-        doing: &doing,
-    };
-    let found = client.list::<Vec<wire::Deployment>>(&listing).await?;
+    let found = client
+        .list::<Vec<wire::Deployment>>(repo, &path, DEPLOYMENT_PAGES_MAX, &doing)
+        .await?;
     if found.iter().any(|one| one.sha != sha.as_str()) {
         let message = format!("{doing}: one belongs to another commit");
         return Err(failure(FailureClass::Garbled, &message));
@@ -186,11 +178,9 @@ pub(super) async fn deployment(
         return Ok(ProviderReport::Nothing);
     };
     let path = format!("/repos/{repo}/deployments/{id}/statuses");
-    let listing = Listing {
-        path: &path,
-        ..listing
-    };
-    let statuses = client.list::<Vec<wire::DeploymentStatus>>(&listing).await?;
+    let statuses = client
+        .list::<Vec<wire::DeploymentStatus>>(repo, &path, DEPLOYMENT_PAGES_MAX, &doing)
+        .await?;
     let failed_at = failed_at.map(|at| by_its_clock(client, at));
     Ok(report(&statuses, id, environment, failed_at))
 }

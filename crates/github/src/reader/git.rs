@@ -16,7 +16,7 @@ use weave::tree::BlobId;
 
 use super::Reader;
 use super::branch::{self, commit_sha};
-use crate::client::{Client, Listing, PAGE_SIZE, encoded, failure};
+use crate::client::{Client, PAGE_SIZE, encoded, failure};
 use crate::text::cut;
 use crate::wire::git as wire;
 
@@ -141,13 +141,9 @@ impl GitRead for Reader {
         let doing = format!("looking for the pull request from {repo}'s branch {branch}");
         let head = encoded(&format!("{}:{branch}", repo.owner()));
         let path = format!("/repos/{repo}/pulls?head={head}&state=all&sort=created&direction=desc");
-        let listing = Listing {
-            repo,
-            path: &path,
-            pages_max: PULL_PAGES_MAX,
-            doing: &doing,
-        };
-        let pulls = self.client().list::<Vec<wire::PullOfBranch>>(&listing);
+        let pulls =
+            self.client()
+                .list::<Vec<wire::PullOfBranch>>(repo, &path, PULL_PAGES_MAX, &doing);
         let own = |pull: &wire::PullOfBranch| {
             let [head, base] = [&pull.head, &pull.base].map(|end| end.repo.as_ref());
             let same = head

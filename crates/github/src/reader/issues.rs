@@ -10,7 +10,7 @@ use engine::ports::{AwaitedRun, IssueComment, IssueFacts, IssuesRead};
 use jiff::Timestamp;
 
 use super::{COMMENT_PAGES_MAX, Reader, deployments, hidden, revealed};
-use crate::client::{Client, Listing, encoded, failure};
+use crate::client::{Client, encoded, failure};
 use crate::text::cut;
 use crate::wire::issues as wire;
 
@@ -42,13 +42,7 @@ impl IssuesRead for Reader {
             "/repos/{repo}/issues?state=all&sort=updated&direction=desc&since={}",
             since.strftime("%Y-%m-%dT%H:%M:%SZ")
         );
-        let listing = Listing {
-            repo,
-            path: &path,
-            pages_max: CHANGED_PAGES_MAX,
-            doing: &doing,
-        };
-        list(self.client(), &listing).await
+        list(self.client(), repo, &path, CHANGED_PAGES_MAX, &doing).await
     }
 
     async fn issues_labelled(
@@ -61,25 +55,16 @@ impl IssuesRead for Reader {
             "/repos/{repo}/issues?state=open&sort=updated&direction=desc&labels={}",
             encoded(label)
         );
-        let listing = Listing {
-            repo,
-            path: &path,
-            pages_max: LABELLED_PAGES_MAX,
-            doing: &doing,
-        };
-        list(self.client(), &listing).await
+        list(self.client(), repo, &path, LABELLED_PAGES_MAX, &doing).await
     }
 
     async fn own_markers(&self, repo: &RepoName, label: &str) -> Result<Vec<String>, Failure> {
         let doing = format!("looking for issues of ours in {repo} with the label `{label}`");
         let path = format!("/repos/{repo}/issues?state=all&labels={}", encoded(label));
-        let listing = Listing {
-            repo,
-            path: &path,
-            pages_max: LABELLED_PAGES_MAX,
-            doing: &doing,
-        };
-        let found = self.client().list::<Vec<wire::Issue>>(&listing).await?;
+        let found = self
+            .client()
+            .list::<Vec<wire::Issue>>(repo, &path, LABELLED_PAGES_MAX, &doing)
+            .await?;
         let marked = found.into_iter().filter(|it| it.pull_request.is_none());
         let marked: Vec<(u64, String)> = marked
             .filter_map(|it| Some((it.user?.id, revealed(it.body.as_deref()?)?.to_owned())))
@@ -114,13 +99,12 @@ impl IssuesRead for Reader {
     ) -> Result<Option<IssueComment>, Failure> {
         let doing = format!("looking for our comment on {issue}");
         let path = format!("/repos/{}/issues/{}/comments", issue.repo, issue.number);
-        let listing = Listing {
-            repo: &issue.repo,
-            path: &path,
-            pages_max: COMMENT_PAGES_MAX,
-            doing: &doing,
-        };
-        let comments = self.client().list::<Vec<wire::IssueComment>>(&listing);
+        let comments = self.client().list::<Vec<wire::IssueComment>>(
+            &issue.repo,
+            &path,
+            COMMENT_PAGES_MAX,
+            &doing,
+        );
         let end = hidden(marker);
         // Only at the very end: a person who quotes our comment has it elsewhere.
         let marked: Vec<(u64, Option<u64>, String)> = comments
@@ -177,8 +161,15 @@ impl IssuesRead for Reader {
 }
 
 /// A list that comes newest first, as the longest unchanged first.
-async fn list(client: &Client, listing: &Listing<'_>) -> Result<Vec<IssueFacts>, Failure> {
-    let found = client.list::<Vec<wire::Issue>>(listing).await?;
+async fn list(
+    client: &Client,
+    repo: &RepoName,
+    path: &str,
+    pages_max: usize,
+    doing: &str,
+) -> Result<Vec<IssueFacts>, Failure> {
+    let found = client.list::<Vec<wire::Issue>>(repo, path, pages_max, doing);
+    let found = found.await?;
     // What moved to the front while pages were read pushed others on to the next one, where they are read again.
     let mut seen = BTreeSet::new();
     let mut issues: Vec<IssueFacts> = found

@@ -53,7 +53,6 @@ pub(super) struct PayloadRepository<'a> {
     pub(super) full_name: Cow<'a, str>,
 }
 
-/// A pull request.
 #[derive(Debug, Deserialize)]
 pub(super) struct PayloadPull<'a> {
     pub(super) number: u64,

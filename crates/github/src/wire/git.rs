@@ -15,7 +15,6 @@ pub(crate) enum References {
     Several(Vec<Reference>),
 }
 
-/// One branch.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Reference {
     #[serde(rename = "ref")]
@@ -53,7 +52,6 @@ pub(crate) struct Compared {
     pub(crate) files: Option<Vec<ComparedFile>>,
 }
 
-/// One file of a comparison.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ComparedFile {
     pub(crate) filename: String,
@@ -93,7 +91,6 @@ pub(crate) struct RestTree {
     pub(crate) truncated: bool,
 }
 
-/// One entry of it.
 #[derive(Debug, Deserialize)]
 pub(crate) struct RestEntry {
     pub(crate) path: String,

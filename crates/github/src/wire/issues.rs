@@ -30,10 +30,7 @@ pub(crate) enum IssueLabel {
     /// Its name alone.
     Name(String),
     /// Itself.
-    Label {
-        /// Its name.
-        name: Option<String>,
-    },
+    Label { name: Option<String> },
 }
 
 impl IssueLabel {

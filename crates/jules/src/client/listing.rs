@@ -13,7 +13,6 @@ use crate::wire::Page;
 const SESSION_FIELDS: &str = "sessions(name,id,state,title,updateTime,createTime,url,sourceContext,\
                               outputs(pullRequest(url)),archived),nextPageToken";
 
-/// What is listed, and how.
 pub(crate) struct Listing {
     /// Its purpose, as a phrase.
     pub(crate) doing: String,

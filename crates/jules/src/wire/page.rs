@@ -6,7 +6,6 @@ use serde_json::value::RawValue;
 
 use super::loose::{Loose, Text};
 
-/// One page.
 #[derive(Debug)]
 pub(crate) struct Page<'a> {
     items: Vec<&'a RawValue>,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{BUSY_TIMEOUT, Database, during, refuse_backup, refuse_what_is_not_ours, refused};
+use super::{Database, during, open_as, refuse_backup, refuse_what_is_not_ours};
 use crate::error::Error;
 use crate::migrations::{self, Found};
 
@@ -15,12 +15,7 @@ impl Database {
     pub fn open_to_read(path: &Path) -> Result<Self, Error> {
         // Opened for writing, since only then SQLite can read a write-ahead log that a crash left; a file that may not be written is
         // opened read-only.
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection =
-            Connection::open_with_flags(path, flags).map_err(|error| refused(path, error))?;
-        connection
-            .busy_timeout(BUSY_TIMEOUT)
-            .map_err(during(path, "opening it"))?;
+        let connection = open_as(OpenFlags::SQLITE_OPEN_READ_WRITE, path)?;
         connection
             .pragma_update(None, "query_only", true)
             .map_err(during(path, "opening it"))?;

@@ -33,7 +33,6 @@ const NEXT_VISIBLE: &str = "SELECT min(visible_ns) FROM messages WHERE queue = ?
 const OLDEST: &str = "SELECT min(sent_ns) FROM messages WHERE queue = ?1 AND visible_ns <= ?2";
 const DEPTH: &str = "SELECT (SELECT count(*) FROM messages WHERE queue = ?1), (SELECT count(*) FROM dead_letters WHERE queue = ?1)";
 
-/// Which receive of which message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ReceivedMessage {
     id: i64,

@@ -58,12 +58,7 @@ pub(crate) enum Merge {
     /// This tree.
     Clean(String),
     /// A tree with conflict markers in these files; empty where the two have no commit in common.
-    Conflict {
-        /// The tree.
-        tree: String,
-        /// The files.
-        paths: Vec<String>,
-    },
+    Conflict { tree: String, paths: Vec<String> },
 }
 
 impl Contents {

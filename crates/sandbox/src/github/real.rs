@@ -45,7 +45,6 @@ impl GitHub {
     }
 }
 
-/// What git refuses is refused.
 pub(crate) fn refused(trouble: Trouble) -> GitHubRefusal {
     let message = trouble.to_string();
     tracing::warn!(message, "the git of a repository refuses");

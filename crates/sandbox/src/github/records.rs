@@ -155,7 +155,6 @@ pub(crate) struct Review {
     pub(crate) at: Timestamp,
 }
 
-/// One deployment.
 #[derive(Clone, Debug)]
 pub(crate) struct Deployment {
     pub(crate) id: u64,
@@ -168,7 +167,6 @@ pub(crate) struct Deployment {
     pub(crate) statuses: Vec<DeploymentStatus>,
 }
 
-/// One status of a deployment.
 #[derive(Clone, Debug)]
 pub(crate) struct DeploymentStatus {
     pub(crate) id: u64,

@@ -98,6 +98,15 @@ impl RepoSetup {
         !self.files.is_empty() || self.folder.is_some()
     }
 
+    /// The same repository with these checks, of which none is required.
+    #[must_use]
+    pub fn with_checks(self, checks: impl Into<Vec<CheckSetup>>) -> Self {
+        self.with_ci(CiSetup {
+            checks: checks.into(),
+            ..CiSetup::default()
+        })
+    }
+
     /// The same repository with these checks and rules.
     #[must_use]
     pub fn with_ci(mut self, ci: CiSetup) -> Self {

@@ -60,7 +60,6 @@ impl Default for Manifests {
     }
 }
 
-/// One repository.
 #[derive(Debug)]
 pub(crate) struct Repo {
     pub(crate) setup: RepoSetup,

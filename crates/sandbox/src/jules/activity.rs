@@ -16,9 +16,7 @@ pub(crate) struct Activity {
     pub(crate) id: String,
     /// When it was written.
     pub(crate) at: Timestamp,
-    /// Who wrote it.
     pub(crate) originator: Originator,
-    /// Its content.
     pub(crate) kind: Kind,
     /// What hangs on it.
     pub(crate) artifacts: Vec<Artifact>,

@@ -19,7 +19,6 @@ const OUTPUT_ONLY: [&str; 9] = [
     "generatedFiles",
 ];
 
-/// Reads the body of create.
 pub(crate) fn read(body: &[u8], switches: &Switches) -> Result<OpenAsk, JulesRefusal> {
     let members = object(body)?;
     let mut ask = OpenAsk::default();

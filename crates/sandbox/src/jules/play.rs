@@ -240,24 +240,19 @@ impl Session {
         if !no_change {
             artifacts.push(self.finished_work(stage));
         }
-        self.write_with(
-            stage.at,
-            Originator::Agent,
-            Kind::SessionCompleted,
-            artifacts,
-        );
+        self.say_completed(artifacts, stage);
         self.posture = Posture::Finished;
         self.enter("COMPLETED", stage.at);
     }
 
+    fn say_completed(&mut self, artifacts: Vec<Artifact>, stage: &PlayedStep<'_>) {
+        let (by, kind) = (Originator::Agent, Kind::SessionCompleted);
+        self.write_with(stage.at, by, kind, artifacts);
+    }
+
     fn hang(&mut self, stage: &PlayedStep<'_>) {
         let artifacts = vec![self.finished_work(stage)];
-        self.write_with(
-            stage.at,
-            Originator::Agent,
-            Kind::SessionCompleted,
-            artifacts,
-        );
+        self.say_completed(artifacts, stage);
         self.script.clear();
         self.posture = Posture::Hung;
         self.enter("IN_PROGRESS", stage.at);

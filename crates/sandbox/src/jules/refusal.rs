@@ -134,7 +134,6 @@ impl JulesRefusal {
         }
     }
 
-    /// The body.
     pub(crate) fn to_json(&self) -> Value {
         let mut error =
             json!({ "code": self.code, "message": self.message, "status": self.status });

@@ -52,7 +52,6 @@ impl Jules {
         });
     }
 
-    /// Performs one call.
     pub(crate) fn serve(
         &self,
         world: &mut JulesWorld,
@@ -240,6 +239,11 @@ impl Visit {
         world.seen(&self.account, id, self.now, self.lags)
     }
 
+    fn session<'a>(&self, world: &'a JulesWorld, id: &str) -> Result<&'a Session, JulesRefusal> {
+        let session = world.sessions.get(self.find(world, id)?);
+        session.ok_or_else(JulesRefusal::not_found)
+    }
+
     fn page_size(&self, default: usize) -> usize {
         coerced(self.query.page_size, default)
     }
@@ -295,10 +299,7 @@ fn is_chosen(session: &Session, choice: &SessionChoice, now: Timestamp) -> bool 
 
 fn list_activities(world: &JulesWorld, visit: &Visit, id: &str) -> Result<Answer, JulesRefusal> {
     let switches = &world.settings.switches;
-    let session = world
-        .sessions
-        .get(visit.find(world, id)?)
-        .ok_or_else(JulesRefusal::not_found)?;
+    let session = visit.session(world, id)?;
     let since = activity_filter(&visit.query.filter, switches.activity_filter)?;
     let mut activities: Vec<_> = session
         .activities
@@ -336,10 +337,7 @@ fn get_activity(
     id: &str,
     activity: &str,
 ) -> Result<Answer, JulesRefusal> {
-    let session = world
-        .sessions
-        .get(visit.find(world, id)?)
-        .ok_or_else(JulesRefusal::not_found)?;
+    let session = visit.session(world, id)?;
     let found = session
         .activities
         .iter()

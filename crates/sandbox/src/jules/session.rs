@@ -19,7 +19,6 @@ pub(crate) struct Session {
     pub(crate) id: String,
     /// Name of the account that owns it.
     pub(crate) account: String,
-    /// Its request.
     pub(crate) ask: OpenAsk,
     /// When it was created.
     pub(crate) created_at: Timestamp,
@@ -34,7 +33,6 @@ pub(crate) struct Session {
     pub(crate) deleted: bool,
     /// Oldest first.
     pub(crate) activities: Vec<Activity>,
-    /// Its changes.
     pub(crate) work: Work,
     /// How it takes messages.
     pub(crate) posture: Posture,
@@ -48,7 +46,6 @@ pub(crate) struct Session {
     pub(crate) agenda: Vec<(Timestamp, Beat)>,
 }
 
-/// What a session was asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OpenAsk {
     pub(crate) prompt: String,

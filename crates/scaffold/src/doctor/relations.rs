@@ -51,7 +51,6 @@ fn by_id<'a>(
     found
 }
 
-/// An id in a stream.
 type Id<'a> = (&'a StreamName, &'a str);
 
 /// No two artefacts of a kind have one id.

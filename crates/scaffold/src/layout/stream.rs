@@ -31,7 +31,6 @@ fn named(path: &TreePath) -> Option<StreamName> {
     stream.parse().ok()
 }
 
-/// The folder of a stream.
 fn folder(stream: &StreamName) -> String {
     format!("{STREAMS}/{stream}")
 }

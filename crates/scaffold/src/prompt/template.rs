@@ -4,10 +4,11 @@ use std::error::Error as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value};
+use minijinja::{Environment, Error, ErrorKind, Value};
 
 use super::PromptError;
 use super::inclusion::{IncludeError, Included, Shelf, Text};
+use crate::engine::strict;
 
 /// What a template may cost: instructions, with 64 bytes of text counted as one.
 ///
@@ -49,14 +50,8 @@ fn environment(
     shelf: &Arc<Shelf>,
     asked: &Arc<Mutex<Asked>>,
 ) -> Result<Environment<'static>, PromptError> {
-    let mut environment = Environment::new();
-    let syntax = SyntaxConfig::builder()
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .build();
-    environment.set_syntax(syntax.map_err(|error| prompt_error("", 1, &error))?);
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    let environment = strict(&mut SyntaxConfig::builder());
+    let mut environment = environment.map_err(|error| prompt_error("", 1, &error))?;
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(DEPTH_MAX);
     environment.remove_global("debug");

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use engine::ports::{Expect, ListKey, Member, PageToken, Record, Records, Write};
+use engine::ports::{
+    Expect, ListKey, Member, Page, PageToken, Record, Records, RecordsError, Write,
+};
 
 use super::{commit_one, key, put, put_new, record};
 
@@ -29,25 +31,27 @@ fn sort_keys(records: &[Record]) -> Vec<&str> {
 }
 
 async fn queried(store: &dyn Records, pk: &str, prefix: &str, limit: usize) -> Vec<Record> {
-    let mut records = Vec::new();
-    let mut after: Option<PageToken> = None;
-    for _ in 0..PAGES_MAX {
-        let page = store.query(pk, prefix, after, limit).await.unwrap();
-        assert!(page.records.len() <= limit);
-        records.extend(page.records);
-        let Some(next) = page.next else {
-            return records;
-        };
-        after = Some(next);
-    }
-    panic!("the query does not end");
+    all(limit, async |after| {
+        store.query(pk, prefix, after, limit).await
+    })
+    .await
 }
 
 async fn listed(store: &dyn Records, name: &str, newest: bool, limit: usize) -> Vec<Record> {
+    all(limit, async |after| {
+        store.list(name, newest, after, limit).await
+    })
+    .await
+}
+
+async fn all(
+    limit: usize,
+    turn: impl AsyncFn(Option<PageToken>) -> Result<Page, RecordsError>,
+) -> Vec<Record> {
     let mut records = Vec::new();
     let mut after: Option<PageToken> = None;
     for _ in 0..PAGES_MAX {
-        let page = store.list(name, newest, after, limit).await.unwrap();
+        let page = turn(after).await.unwrap();
         assert!(page.records.len() <= limit);
         records.extend(page.records);
         let Some(next) = page.next else {
@@ -55,7 +59,7 @@ async fn listed(store: &dyn Records, name: &str, newest: bool, limit: usize) -> 
         };
         after = Some(next);
     }
-    panic!("the list does not end");
+    panic!("the pages do not end");
 }
 
 async fn bodies(store: &dyn Records, name: &str, newest: bool) -> Vec<String> {

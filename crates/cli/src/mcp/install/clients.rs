@@ -10,7 +10,6 @@ use crate::settings::ClientHomes;
 pub(super) struct SettingsFile {
     /// The client, for people.
     pub(super) client: &'static str,
-    /// The file.
     pub(super) file: PathBuf,
     /// How it is written.
     pub(super) format: SettingsFormat,
@@ -22,16 +21,12 @@ pub(super) struct SettingsFile {
 pub(super) enum SettingsFormat {
     /// JSON, in some clients with comments: an object of entries under this name.
     Json {
-        /// The name.
         list: &'static str,
         /// Whether an entry says that it is `stdio`.
         typed: bool,
     },
     /// TOML: a table of entries under this name.
-    Toml {
-        /// The name.
-        list: &'static str,
-    },
+    Toml { list: &'static str },
 }
 
 /// Where a client is documented to look, a person's settings or a project's.

@@ -27,7 +27,6 @@ pub(super) fn shown(list: &str, started: &EntryCommand, typed: bool) -> String {
     json!({ list: { NAME: entry } }).to_string()
 }
 
-/// The text with the entry in it.
 pub(super) fn edit(
     text: &str,
     list: &str,

@@ -14,7 +14,6 @@ pub(super) fn shown(list: &str, started: &EntryCommand) -> String {
     whole.to_string().trim_end().to_owned()
 }
 
-/// The text with the entry in it.
 pub(super) fn edit(
     text: &str,
     list: &str,

@@ -9,7 +9,7 @@ use domain::wake::ActionableEvent;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::render::{Answer, moment, value};
+use crate::render::{Answer, moment, or_dash, value};
 use crate::switch::{health, paused_words, poll, sprints_words, waits_words};
 
 /// Longest text in a cell, in characters.
@@ -224,12 +224,11 @@ fn account(account: &AccountView) -> Vec<String> {
 }
 
 fn event(event: &ActionableEvent) -> Vec<String> {
-    let job = event.job_id.as_ref().map(ToString::to_string);
     vec![
         moment(event.observed_at),
         event.event.clone(),
         event.kind.clone(),
-        job.unwrap_or_else(|| "-".to_owned()),
+        or_dash(event.job_id.as_ref()),
         clip(event.message.as_deref().unwrap_or_default(), CELL_CHARS_MAX),
     ]
 }

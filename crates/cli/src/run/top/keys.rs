@@ -10,7 +10,6 @@ use tokio::time::timeout;
 /// How long the rest of a key may take that a terminal sends as several bytes: a lone Escape is followed by nothing.
 const REST_WITHIN: Duration = Duration::from_millis(50);
 
-/// A key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
     Up,

@@ -11,7 +11,6 @@ use super::{Contents, Trouble};
 pub(crate) enum Change {
     /// A file has these bytes.
     Put {
-        /// Its path.
         path: String,
         /// Its bytes.
         bytes: Vec<u8>,
@@ -19,15 +18,9 @@ pub(crate) enum Change {
         is_executable: bool,
     },
     /// A file gets one more line; it is made where it is missing.
-    Append {
-        /// Its path.
-        path: String,
-        /// The line.
-        line: String,
-    },
+    Append { path: String, line: String },
     /// A path has this object: a file, a link, another repository, or a folder with all that is in it.
     Place {
-        /// The path.
         path: String,
         /// The mode in octal digits.
         mode: String,
@@ -45,7 +38,6 @@ pub(crate) enum Change {
     },
     /// A path is as it is in another tree or commit, or missing as it is there.
     Restore {
-        /// The path.
         path: String,
         /// The other one.
         from: String,

@@ -25,7 +25,7 @@ pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, rest: &[&str]) -> Outco
         ("GET", ["installations"]) => {
             let all = world.installations.iter();
             let all = all.filter(|_| world.manifests.installed);
-            let shown = all.map(|setup| shown(world, ask, setup)).collect();
+            let shown = all.map(|setup| shown(world, ask, setup));
             Ok(paging::list(ask, shown))
         }
         ("GET", ["installations", id]) => {

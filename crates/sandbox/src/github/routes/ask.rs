@@ -112,6 +112,12 @@ impl Ask {
         self.body.get(field).and_then(Value::as_str)
     }
 
+    /// A text among the variables of a GraphQL query; empty where it is none.
+    pub(super) fn variable(&self, name: &str) -> &str {
+        let value = self.body.pointer(&format!("/variables/{name}"));
+        value.and_then(Value::as_str).unwrap_or_default()
+    }
+
     /// A text that GitHub demands.
     pub(super) fn demand(&self, field: &str) -> Result<&str, GitHubRefusal> {
         let missing = || {

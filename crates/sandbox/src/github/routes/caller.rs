@@ -14,7 +14,6 @@ use crate::github::world::{GitHubRefusal, GitHubWorld};
 /// How GitHub refuses what should be the App's token and is not.
 const NO_JWT: &str = "A JSON web token could not be decoded";
 
-/// Who asks.
 #[derive(Clone, Debug)]
 pub(super) enum Caller {
     /// Before the credentials were read.

@@ -157,10 +157,7 @@ fn statuses(world: &GitHubWorld, ask: &Ask, repo: &str, sha: &str) -> Outcome {
         .collect();
     Ok(paging::list(
         ask,
-        posted
-            .into_iter()
-            .map(|status| pen.status(found, status))
-            .collect(),
+        posted.into_iter().map(|status| pen.status(found, status)),
     ))
 }
 
@@ -206,7 +203,7 @@ fn pulls(world: &GitHubWorld, ask: &Ask, repo: &str, sha: &str) -> Outcome {
         let within = pull.head_sha == sha || holds(&world.base_sha(found, pull), &pull.head_sha);
         (merged || within).then(|| pen.pull(found, pull, issue))
     });
-    Ok(paging::list(ask, items.collect()))
+    Ok(paging::list(ask, items))
 }
 
 fn run<'a>(

@@ -40,7 +40,7 @@ fn list(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
     };
     let shown = found.deployments.iter().rev().filter(wanted);
     let shown = shown.map(|deployment| pen.deployment(found, deployment));
-    Ok(paging::list(ask, shown.collect()))
+    Ok(paging::list(ask, shown))
 }
 
 fn deploy(world: &mut GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
@@ -58,7 +58,7 @@ fn statuses(world: &GitHubWorld, ask: &Ask, repo: &str, id: u64) -> Outcome {
     let pen = ask.pen(world);
     let shown = deployment.statuses.iter().rev();
     let shown = shown.map(|status| pen.deployment_status(found, deployment, status));
-    Ok(paging::list(ask, shown.collect()))
+    Ok(paging::list(ask, shown))
 }
 
 fn set(world: &mut GitHubWorld, ask: &Ask, repo: &str, id: u64) -> Outcome {

@@ -41,7 +41,7 @@ fn log(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
     let pen = ask.pen(world);
     let commits = world.between("", &sha).into_iter().rev();
     let items = commits.map(|commit| pen.commit(found, commit));
-    Ok(paging::list(ask, items.collect()))
+    Ok(paging::list(ask, items))
 }
 
 /// A tree by its id, or by a commit or branch that has it.

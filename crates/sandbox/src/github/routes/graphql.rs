@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::ask::Ask;
 use super::objects;
-use super::reply::{Outcome, Reply};
+use super::reply::{Outcome, Reply, queried};
 use crate::github::access::Resource;
 use crate::github::records::User;
 use crate::github::world::{GitHubWorld, node_id};
@@ -44,26 +44,18 @@ pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask) -> Outcome {
 
 /// The tip of a branch and how many open pull requests are based on it, both named in the variables.
 fn branch(world: &GitHubWorld, ask: &Ask) -> Outcome {
-    let said = |name: &str| {
-        let value = ask.body.pointer(&format!("/variables/{name}"));
-        value.and_then(Value::as_str).unwrap_or_default()
+    let repo = match queried(world, ask, &[Resource::Contents, Resource::PullRequests]) {
+        Ok(repo) => repo,
+        Err(refusal) => return Ok(refusal),
     };
-    let repo = format!("{}/{}", said("owner"), said("name")).to_lowercase();
-    if ask.caller.sees(world, &repo).is_err() {
-        let message = format!("Could not resolve to a Repository with the name '{repo}'.");
-        return Ok(Reply::failed("NOT_FOUND", &message));
-    }
-    if ask.reads(Resource::Contents).is_err() || ask.reads(Resource::PullRequests).is_err() {
-        let message = "Resource not accessible by integration";
-        return Ok(Reply::failed("FORBIDDEN", message));
-    }
     let found = world.repo(&repo)?;
-    let tip = said("ref")
+    let tip = ask
+        .variable("ref")
         .strip_prefix("refs/heads/")
         .and_then(|name| found.branches.get(name));
     let based = |number: &u64| {
         let base = found.pulls.get(number).map(|pull| pull.base_ref.as_str());
-        base == Some(said("branch"))
+        base == Some(ask.variable("branch"))
     };
     let open = found.issues.iter();
     let open = open.filter(|(_, issue)| issue.closed_at.is_none());

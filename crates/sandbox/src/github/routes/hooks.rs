@@ -15,12 +15,8 @@ pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&st
     ask.need(Resource::Administration, ask.access())?;
     match (ask.method.as_str(), rest) {
         ("GET", []) => {
-            let hooks = world
-                .outbox
-                .target
-                .iter()
-                .map(|target| hook(ask, repo, target, &world.outbox.hook))
-                .collect();
+            let hooks = world.outbox.target.iter();
+            let hooks = hooks.map(|target| hook(ask, repo, target, &world.outbox.hook));
             Ok(paging::list(ask, hooks))
         }
         ("POST", []) => Ok(Reply::status(201, set(world, ask, repo)?)),
@@ -107,7 +103,7 @@ pub(super) fn deliveries(world: &mut GitHubWorld, ask: &Ask, rest: &[&str]) -> O
     match (ask.method.as_str(), rest) {
         ("GET", []) => {
             // Newest first.
-            let items = world.outbox.deliveries().rev().map(brief).collect();
+            let items = world.outbox.deliveries().rev().map(brief);
             Ok(paging::list(ask, items))
         }
         ("GET", [id]) => {

@@ -95,7 +95,7 @@ fn list(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
         issues.reverse();
     }
     let shown = issues.into_iter().map(|issue| pen.issue(found, issue));
-    Ok(paging::list(ask, shown.collect()))
+    Ok(paging::list(ask, shown))
 }
 
 /// The filters of a list: `state` (open by default), all of `labels`, `since` in whole seconds.
@@ -189,7 +189,7 @@ fn comments(world: &GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
     let own = found.comments.iter().filter(|comment| comment.number == n);
     Ok(paging::list(
         ask,
-        own.map(|comment| pen.comment(found, comment)).collect(),
+        own.map(|comment| pen.comment(found, comment)),
     ))
 }
 
@@ -229,10 +229,7 @@ fn delete_comment(world: &mut GitHubWorld, ask: &Ask, repo: &str, id: u64) -> Ou
 fn labels(world: &GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
     let (found, pen) = (world.repo(repo)?, ask.pen(world));
     let own = world.issue(repo, n)?.labels.iter();
-    Ok(paging::list(
-        ask,
-        own.map(|label| pen.label(found, label)).collect(),
-    ))
+    Ok(paging::list(ask, own.map(|label| pen.label(found, label))))
 }
 
 fn add_labels(world: &mut GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {

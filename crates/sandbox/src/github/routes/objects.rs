@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::ask::Ask;
-use super::reply::{Outcome, Reply};
+use super::reply::{Outcome, Reply, queried};
 use crate::github::access::Resource;
 use crate::github::contents::{Contents, Found, Listed};
 use crate::github::real::refused;
@@ -18,23 +18,14 @@ const DEPTH: usize = 7;
 const TEXT_BYTES_MAX: usize = 512_000;
 
 pub(super) fn answer(world: &GitHubWorld, ask: &Ask, query: &str) -> Outcome {
-    let said = |name: &str| {
-        let value = ask.body.pointer(&format!("/variables/{name}"));
-        value.and_then(Value::as_str).unwrap_or_default()
+    let repo = match queried(world, ask, &[Resource::Contents]) {
+        Ok(repo) => repo,
+        Err(refusal) => return Ok(refusal),
     };
-    let repo = format!("{}/{}", said("owner"), said("name")).to_lowercase();
-    if ask.caller.sees(world, &repo).is_err() {
-        let message = format!("Could not resolve to a Repository with the name '{repo}'.");
-        return Ok(Reply::failed("NOT_FOUND", &message));
-    }
-    if ask.reads(Resource::Contents).is_err() {
-        let message = "Resource not accessible by integration";
-        return Ok(Reply::failed("FORBIDDEN", message));
-    }
     let found = world.repo(&repo)?;
     let (commit, root) = match &found.contents {
         Some(contents) => {
-            let find = |name: &str| contents.find(said(name)).map_err(refused);
+            let find = |name: &str| contents.find(ask.variable(name)).map_err(refused);
             let root = find("path")?;
             let root = match root {
                 Some(root) if query.contains("isTruncated") => whole(contents, &root)?,
@@ -44,7 +35,7 @@ pub(super) fn answer(world: &GitHubWorld, ask: &Ask, query: &str) -> Outcome {
         }
         // A commit that is made up has no files.
         None => {
-            let commit = world.commits.get(said("commit"));
+            let commit = world.commits.get(ask.variable("commit"));
             let commit = commit.map(|it| json!({ "__typename": "Commit", "oid": it.sha }));
             (commit, Value::Null)
         }

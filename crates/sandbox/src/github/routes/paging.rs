@@ -12,7 +12,6 @@ const DEFAULT_SIZE: usize = 30;
 /// Maximum number of entries of a page, whatever the caller asks for.
 const MAX_SIZE: usize = 100;
 
-/// One page of a list.
 struct Page {
     items: Vec<Value>,
     link: Option<String>,
@@ -20,8 +19,8 @@ struct Page {
 }
 
 /// A page as a bare list.
-pub(super) fn list(ask: &Ask, items: Vec<Value>) -> Reply {
-    let page = cut(ask, items);
+pub(super) fn list(ask: &Ask, items: impl IntoIterator<Item = Value>) -> Reply {
+    let page = cut(ask, items.into_iter().collect());
     Reply::json(Value::Array(page.items)).linked(page.link)
 }
 

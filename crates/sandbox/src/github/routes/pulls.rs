@@ -44,10 +44,8 @@ fn list(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
     if ask.param("direction") != Some("asc") {
         pulls.reverse();
     }
-    let items = pulls
-        .into_iter()
-        .map(|(pull, issue)| pen.pull(found, pull, issue))
-        .collect();
+    let items = pulls.into_iter();
+    let items = items.map(|(pull, issue)| pen.pull(found, pull, issue));
     Ok(paging::list(ask, items))
 }
 
@@ -141,10 +139,7 @@ fn files(world: &GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
     let files = pen.files(found, pull);
     Ok(paging::list(
         ask,
-        files
-            .iter()
-            .map(|file| pen.file(found, pull, file))
-            .collect(),
+        files.iter().map(|file| pen.file(found, pull, file)),
     ))
 }
 
@@ -154,10 +149,7 @@ fn commits(world: &GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
     let commits = world.between(&world.base_sha(found, pull), &pull.head_sha);
     Ok(paging::list(
         ask,
-        commits
-            .into_iter()
-            .map(|commit| pen.commit(found, commit))
-            .collect(),
+        commits.into_iter().map(|commit| pen.commit(found, commit)),
     ))
 }
 
@@ -168,7 +160,7 @@ fn reviews(world: &GitHubWorld, ask: &Ask, repo: &str, n: u64) -> Outcome {
     let of_pull = found.reviews.iter().filter(|review| review.number == n);
     Ok(paging::list(
         ask,
-        of_pull.map(|review| pen.review(found, review)).collect(),
+        of_pull.map(|review| pen.review(found, review)),
     ))
 }
 

@@ -56,7 +56,7 @@ fn branches(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
     let wanted: Option<bool> = ask.param("protected").and_then(|it| it.parse().ok());
     let all = found.branches.keys().map(|name| pen.branch(found, name));
     let these = all.filter(|it| wanted.is_none_or(|wanted| it["protected"] == wanted));
-    Ok(paging::list(ask, these.collect()))
+    Ok(paging::list(ask, these))
 }
 
 fn show(world: &GitHubWorld, ask: &Ask, repo: &str, branch: &str) -> Outcome {

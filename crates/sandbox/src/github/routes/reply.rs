@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::ask::Ask;
+use crate::github::access::Resource;
 use crate::github::pen::put;
 use crate::github::world::{GitHubRefusal, GitHubWorld};
 
@@ -224,4 +225,23 @@ fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);
     }
+}
+
+/// The repository that a GraphQL query names, if the caller may read these kinds of its resources; otherwise the refusal.
+pub(super) fn queried(
+    world: &GitHubWorld,
+    ask: &Ask,
+    resources: &[Resource],
+) -> Result<String, Reply> {
+    let (owner, name) = (ask.variable("owner"), ask.variable("name"));
+    let repo = format!("{owner}/{name}").to_lowercase();
+    if ask.caller.sees(world, &repo).is_err() {
+        let message = format!("Could not resolve to a Repository with the name '{repo}'.");
+        return Err(Reply::failed("NOT_FOUND", &message));
+    }
+    if resources.iter().any(|it| ask.reads(*it).is_err()) {
+        let message = "Resource not accessible by integration";
+        return Err(Reply::failed("FORBIDDEN", message));
+    }
+    Ok(repo)
 }

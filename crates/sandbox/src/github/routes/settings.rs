@@ -46,7 +46,7 @@ fn people(world: &GitHubWorld, ask: &Ask, repo: &str) -> Outcome {
         put(&mut person, "permissions", rights);
         person
     });
-    Ok(paging::list(ask, shown.collect()))
+    Ok(paging::list(ask, shown))
 }
 
 /// The only ruleset, under the id that the branch's rules name.

@@ -122,7 +122,6 @@ impl<'a> Prompt<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// What is fenced.
     pub(super) fn fences(&self) -> Vec<Fenced<'a>> {
         let mut fences = Fences::default();
         let mut found: Vec<Fenced<'a>> = Vec::new();

@@ -91,8 +91,7 @@ impl GitHubWorld {
 
     /// Whether the git of a repository holds a commit.
     fn is_home(&self, home: u64, sha: &str) -> bool {
-        let homes = self.homes_of(sha);
-        homes.is_some_and(|homes| homes.contains(&home))
+        self.homes_of(sha).is_some_and(|it| it.contains(&home))
     }
 
     /// A git that holds both commits.

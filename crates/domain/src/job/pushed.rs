@@ -84,7 +84,7 @@ mod tests {
         assert!(!watch.is_pushed(after(&job, 10 + 1_800)));
         let mut same = watch.clone();
         same.pushed_at = None;
-        assert_eq!(JobPhase::Watching(same), job.phase);
+        assert_eq!(JobPhase::Watching(Box::new(same)), job.phase);
     }
 
     #[test]

@@ -190,6 +190,18 @@ async fn a_message_whose_answer_is_lost_is_said_once() {
 }
 
 #[tokio::test]
+async fn a_message_whose_answer_is_lost_holds_a_merge_up_until_it_is_found_and_no_longer() {
+    let world = World::on_green(scenario(vec![asking("ask me", "Which database?")])).await;
+    let job = world.submit("ask me").await;
+    world.until_is(MINUTE * 3, &job, "asking").await;
+    let lost = (Service::Jules, "POST", ":sendMessage");
+    cut(&world, &FaultKind::CutAfterEffect, lost);
+    world.answer(&job, "PostgreSQL", "answer").await;
+    world.until_is(MINUTE * 5, &job, "merged").await;
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn what_a_session_does_after_words_whose_answer_was_lost_is_heard() {
     let world = quickly_repaired().await;
     let lost = (Service::Jules, "POST", ":sendMessage");

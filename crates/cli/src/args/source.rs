@@ -124,7 +124,7 @@ pub(crate) struct SetSourceArgs {
     pub(crate) no_agent: bool,
 
     /// GitHub's number of the repository that is meant, when another one bears the name now.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) repository_id: Option<u64>,
 
     #[command(flatten)]

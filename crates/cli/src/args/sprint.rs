@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use client::wire::SPRINTS_LIMIT_MAX;
 use domain::ids::{PersonaName, RepoName, SprintNumber};
-use domain::sprint::{Integration, MEMBERS_MAX, NextSprint, Parallel};
+use domain::sprint::{Integration, MEMBERS_MAX, NextSprint, Parallel, SprintRules};
 use jiff::SignedDuration;
 use url::Url;
 
@@ -97,7 +97,7 @@ pub(crate) struct SprintSetArgs {
     pub(crate) at_once: Option<AtOnce>,
 
     /// How long a member is waited for from the start of its session, from 1m to 24h [at first: 30m].
-    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    #[arg(long, value_name = "DURATION", value_parser = member_timeout)]
     pub(crate) member_timeout: Option<SignedDuration>,
 
     /// Who starts the next sprint, at the end of one of which something was merged [at first: by-hand].
@@ -122,6 +122,15 @@ fn at_once(typed: &str) -> Result<AtOnce, String> {
     let fits = fits.filter(|count| *count > 0);
     fits.map(|count| AtOnce(Some(count)))
         .ok_or_else(|| format!("it has to be a number from 1 to {MEMBERS_MAX}, or `all`"))
+}
+
+fn member_timeout(typed: &str) -> Result<SignedDuration, String> {
+    let rules = SprintRules {
+        member_timeout: value::duration(typed)?,
+        ..SprintRules::default()
+    };
+    rules.check().map_err(|odd| odd.to_string())?;
+    Ok(rules.member_timeout)
 }
 
 /// Who can start the next sprint.

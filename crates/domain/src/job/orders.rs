@@ -181,10 +181,10 @@ fn ordered(job: &Job, action: Action, now: Timestamp, timing: &Timing) -> Step<J
     step
 }
 
-/// A message was sent: its echo in the log is awaited.
-pub fn said(job: &Job, session: &SessionId, now: Timestamp, timing: &Timing) -> Step<Job> {
+/// A message was sent: its echo in the log is awaited from this time on. Without a time it is awaited already.
+pub fn said(job: &Job, session: &SessionId, at: Option<Timestamp>, timing: &Timing) -> Step<Job> {
     let mut step = Step::unchanged(job.clone());
-    if let JobPhase::Watching(watch) = &mut step.aggregate.phase
+    if let (JobPhase::Watching(watch), Some(now)) = (&mut step.aggregate.phase, at)
         && watch.session == *session
     {
         // Its echo may have been read before the sending was recorded.

@@ -46,6 +46,8 @@ pub(super) struct Settled<'a> {
     pub(super) effect: &'a Effect,
     /// What the attempt came to.
     pub(super) outcome: &'a EffectOutcome,
+    /// Whether a reading showed that, and not the answer to the call.
+    pub(super) by_reading: bool,
     /// The source of the aggregate, for its settings.
     pub(super) source: &'a Source,
 }
@@ -259,6 +261,7 @@ impl Dispatcher {
                 let settled = Settled {
                     effect,
                     outcome: &EffectOutcome::Done,
+                    by_reading: false,
                     source,
                 };
                 self.expire_on_jules(unit, action, settled).await
@@ -319,19 +322,17 @@ impl Dispatcher {
         let mut found = held.clone();
         for _ in 0..DECIDE_AGAIN_MAX {
             let now = self.backend.now();
-            let next = match outcome {
-                EffectOutcome::Created(_)
-                | EffectOutcome::Merged(_)
-                | EffectOutcome::Proposed(_)
-                | EffectOutcome::Woven(_)
-                | EffectOutcome::Done => found.value.done(now),
-                EffectOutcome::Failed(failure) => failed(&found.value, failure, now),
+            let next = if let EffectOutcome::Failed(failure) = outcome {
+                failed(&found.value, failure, now)
+            } else {
+                found.value.done(now)
             };
             let mut unit = self.backend.unit();
             self.backend.save_effect_state(&mut unit, pk, &found, &next);
             let settled = Settled {
                 effect: &next,
                 outcome,
+                by_reading: matches!(found.value.state, EffectState::Unknown { .. }),
                 source,
             };
             self.apply_outcome(&mut unit, settled).await?;

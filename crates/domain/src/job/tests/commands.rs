@@ -227,18 +227,18 @@ fn a_sent_message_is_awaited_in_the_log_for_a_while() {
     let timing = Timing::default();
     let session: SessionId = SESSION.parse().unwrap();
     let mut story = Story::polled(vec![], 10, WORKING);
-    let step = said(&story.job, &session, at(20), &timing);
+    let step = said(&story.job, &session, Some(at(20)), &timing);
     story.take(step);
     assert_eq!(story.watch().unconfirmed_since, Some(at(20)));
     story.log = vec![user("u1", 21)];
     story.poll(30, WORKING);
     assert_eq!(story.watch().unconfirmed_since, None);
     // The echo was read before the sending was recorded.
-    let step = said(&story.job, &session, at(35), &timing);
+    let step = said(&story.job, &session, Some(at(35)), &timing);
     story.take(step);
     assert_eq!(story.watch().unconfirmed_since, None);
     // A message that was sent by others long before is not ours.
-    let step = said(&story.job, &session, at(300), &timing);
+    let step = said(&story.job, &session, Some(at(300)), &timing);
     story.take(step);
     story.log.push(user("u2", 179));
     story.poll(301, WORKING);
@@ -246,8 +246,11 @@ fn a_sent_message_is_awaited_in_the_log_for_a_while() {
     story.log.push(user("u3", 180));
     story.poll(302, WORKING);
     assert_eq!(story.watch().unconfirmed_since, None);
+    // What was found to have arrived is awaited no longer than before.
+    let step = said(&story.job, &session, None, &timing);
+    assert_eq!((&step.aggregate, step.due.is_some()), (&story.job, true));
     // It never comes.
-    let step = said(&story.job, &session, at(400), &timing);
+    let step = said(&story.job, &session, Some(at(400)), &timing);
     story.take(step);
     story.poll(999, WORKING);
     assert!(story.watch().unconfirmed_since.is_some());

@@ -80,7 +80,7 @@ fn one_that_was_spoken_to_says_so_again() {
     let mut story = lagging(&["acme/shop#7"]);
     story.poll(DUE, WORKING);
     let session: SessionId = SESSION.parse().unwrap();
-    let step = said(&story.job, &session, at(400), &story.timing);
+    let step = said(&story.job, &session, Some(at(400)), &story.timing);
     story.take(step);
     assert_eq!(rest_at(&story, 401), SessionStatus::Working);
     story.log.push(user("u1", 400));
@@ -154,7 +154,7 @@ fn an_archived_session_that_finished_without_a_pull_request_ends_its_job() {
         story.poll(10, state);
         story.poll(40, state);
         if is_written_to {
-            let step = said(&story.job, &session, at(45), &story.timing);
+            let step = said(&story.job, &session, Some(at(45)), &story.timing);
             story.take(step);
         }
         story.archived = archived;
@@ -180,7 +180,7 @@ fn a_time_that_a_fast_clock_has_left_in_the_future_counts_as_now() {
     let mut story = Story::new();
     // The clock is an hour ahead, and is then set right.
     story.poll(3_600, WORKING);
-    let step = said(&story.job, &session, at(3_620), &timing);
+    let step = said(&story.job, &session, Some(at(3_620)), &timing);
     story.take(step);
     story.poll(30, WORKING);
     assert_eq!(story.watch().unconfirmed_since, Some(at(30)));

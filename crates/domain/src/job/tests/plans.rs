@@ -97,7 +97,7 @@ fn after_words_about_a_plan_the_log_is_read_until_it_has_another_one() {
     for (second, plan) in [(20, "p2"), (30, "p3")] {
         let step = say(&story.job, None, ("Smaller", plan), (at(second), &timing));
         story.take(step.unwrap());
-        let step = said(&story.job, &session, at(second + 1), &timing);
+        let step = said(&story.job, &session, Some(at(second + 1)), &timing);
         story.take(step);
         story.log.push(user(&format!("for-{plan}"), second + 1));
         story.poll(second + 2, WAITING);

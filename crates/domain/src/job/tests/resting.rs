@@ -10,7 +10,7 @@ fn rest_at(story: &Story, second: i64) -> SessionStatus {
 
 fn spoken_to(story: &mut Story, second: i64) {
     let session: SessionId = SESSION.parse().unwrap();
-    let step = said(&story.job, &session, at(second), &story.timing);
+    let step = said(&story.job, &session, Some(at(second)), &story.timing);
     story.take(step);
 }
 

@@ -276,6 +276,7 @@ impl Dispatcher {
             effect,
             outcome,
             source,
+            ..
         }: Settled<'_>,
     ) -> Result<(), Error> {
         match outcome {
@@ -333,6 +334,7 @@ impl Dispatcher {
         let Settled {
             effect,
             outcome,
+            by_reading,
             source,
         } = settled;
         // A message that may have arrived wakes the session like one that did: its next message must be seen before
@@ -344,8 +346,9 @@ impl Dispatcher {
         let Some(found) = self.job_with(session).await? else {
             return Ok(());
         };
-        let now = self.backend.now();
-        let mut step = job::said(&found.value, session, now, &source.timing);
+        // What a reading shows was awaited since its attempt, and its echo may be known by now.
+        let at = (!by_reading).then(|| self.backend.now());
+        let mut step = job::said(&found.value, session, at, &source.timing);
         if !maybe {
             job::note_sent(&mut step.aggregate, cause);
         }

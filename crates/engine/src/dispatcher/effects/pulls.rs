@@ -227,6 +227,7 @@ impl Dispatcher {
             effect,
             outcome,
             source,
+            ..
         } = settled;
         let input = match outcome {
             EffectOutcome::Merged(commit) => PullInput::Merged {

@@ -117,8 +117,6 @@ fn odd_settings_of_sprints_are_refused() {
         let line = [&["sprint", "set", REPO][..], &wrong].concat();
         assert_eq!(world.refused(&line).exit, 2, "{wrong:?}");
     }
-    let odd = world.refused(&["sprint", "set", REPO, "--member-timeout", "30s"]);
-    assert!(odd.next.contains("gaffer sprint set acme/shop"), "{odd:?}");
     let missing = world.refused(&["sprint", "set", "acme/none", "--next", "by-hand"]);
     missing.is(1, "no_such");
 }

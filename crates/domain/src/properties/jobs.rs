@@ -167,7 +167,7 @@ fn happen(
             session_found(job, &session, *attempt, None, timing)
         }
         JobHappening::Say => say(job, None, ("hello", "c1"), (now, timing)).ok()?,
-        JobHappening::Said => said(job, &session, now, timing),
+        JobHappening::Said => said(job, &session, Some(now), timing),
         JobHappening::Approve => approve(job, None, None, now, timing).ok()?,
         JobHappening::Cancel => cancel(job, "me", now).ok()?,
         JobHappening::Retry => retry(job, None, now).ok()?,

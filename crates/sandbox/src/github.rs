@@ -16,6 +16,7 @@ mod gate;
 mod issues;
 mod merge;
 mod moves;
+mod new_pull;
 mod pen;
 mod pulls;
 mod real;
@@ -48,11 +49,12 @@ pub use access::{
 pub use admin::{AdminSetup, AppSetup, HookSetup, InstallationSetup};
 pub use checks::Conclusion;
 pub(crate) use checks::Phase;
+pub use new_pull::NewPull;
 pub use records::DeploymentState;
 pub use routes::{PREFIX, router};
 pub use setup::{
     ACTIONS_APP_ID, ACTIONS_APP_SLUG, ChangedFile, CheckKind, CheckSetup, CiSetup, MergeMethod,
-    NewCommit, NewIssue, NewPull, Outcome, Protection, RepoSetup, RequiredCheck,
+    NewCommit, NewIssue, Outcome, Protection, RepoSetup, RequiredCheck,
 };
 #[cfg(test)]
 pub(crate) use tests::stand;

@@ -5,8 +5,9 @@ use jiff::Timestamp;
 use super::GitHub;
 use super::commits::Draft;
 use super::events::PullEvent;
+use super::new_pull::NewPull;
 use super::records::{Issue, Pull, User};
-use super::setup::{ChangedFile, NewCommit, NewPull, RepoSetup};
+use super::setup::{ChangedFile, NewCommit, RepoSetup};
 use super::world::{GitHubRefusal, GitHubWorld};
 
 /// The commit that a new pull request offers, and the branch that it goes to.

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::GitHub;
 use super::commits::Draft;
 use super::contents::{Change, Contents, EMPTY_TREE, Merge, ReadCommit, Signature, Trouble};
 use super::events::PullEvent;
 use super::pulls::Offer;
 use super::records::{Commit, Real, User};
-use super::setup::{ChangedFile, NewPull};
+use super::setup::ChangedFile;
 use super::world::{GitHubRefusal, GitHubWorld, Repo};
+use super::{GitHub, NewPull};
 
 /// A commit of a tree that is there.
 pub(crate) struct TreeDraft<'a> {

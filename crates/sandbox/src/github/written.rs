@@ -6,9 +6,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::GitHub;
 use super::contents::Change;
+use super::new_pull::NewPull;
 use super::real::{TreeDraft, refused};
 use super::records::User;
-use super::setup::{ChangedFile, NewPull};
+use super::setup::ChangedFile;
 use super::world::{GitHubRefusal, GitHubWorld};
 use crate::story::Writing;
 

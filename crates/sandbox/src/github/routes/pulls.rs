@@ -7,8 +7,9 @@ use super::paging;
 use super::reply::{Outcome, Reply};
 use crate::github::access::Resource;
 use crate::github::merge::{Actor, MergeOrder};
+use crate::github::new_pull::NewPull;
 use crate::github::records::{Issue, Pull};
-use crate::github::setup::{MergeMethod, NewPull};
+use crate::github::setup::MergeMethod;
 use crate::github::world::{GitHubRefusal, GitHubWorld, Repo};
 
 pub(super) fn answer(world: &mut GitHubWorld, ask: &Ask, repo: &str, rest: &[&str]) -> Outcome {

@@ -154,7 +154,10 @@ fn what_is_wrong_is_told_with_its_argument_and_value() {
         ("source add a/b --branch a..b", "--branch a..b"),
         ("account add Default", "NAME Default"),
         ("source set a/b --repository-id 0", "--repository-id 0"),
-        ("sprint set a/b --member-timeout 30s", "--member-timeout 30s"),
+        (
+            "sprint set a/b --member-timeout 30s",
+            "--member-timeout 30s",
+        ),
         ("account add x --concurrent 0", "--concurrent 0"),
         ("agent add bot --url bot", "--url bot"),
         ("job show 'no id'", "ID 'no id'"),

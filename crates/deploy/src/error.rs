@@ -62,6 +62,7 @@ impl Error {
         let doing = doing.into();
         Self::Aws { doing, said }
     }
+
     /// What AWS answered to one request; `None` where it knows no such resource.
     pub(crate) fn unless_missing<T, E>(
         answer: Result<T, E>,

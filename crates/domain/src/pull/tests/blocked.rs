@@ -78,6 +78,15 @@ fn what_a_delivery_collected_is_left_to_people_and_read_as_seldom() {
     }
 }
 
+fn changes_requested() -> Fact<Vec<Review>> {
+    Fact::Known(vec![Review {
+        reviewer: 3,
+        person: None,
+        commit: None,
+        verdict: Said::ChangesRequested,
+    }])
+}
+
 #[test]
 fn what_moves_by_itself_is_waited_for_before_people_and_an_approval_comes_last() {
     let plan = Gate::NotInVerify { phase: Phase::Plan };
@@ -105,13 +114,7 @@ fn what_moves_by_itself_is_waited_for_before_people_and_an_approval_comes_last()
             |world| {
                 world.outside.session = SessionStatus::Resting;
                 world.policy.merge = MergePolicy::Human;
-                let verdict = Said::ChangesRequested;
-                world.facts.reviews = Fact::Known(vec![Review {
-                    reviewer: 3,
-                    person: None,
-                    commit: None,
-                    verdict,
-                }]);
+                world.facts.reviews = changes_requested();
             },
             WaitParty::Person,
             WaitReason::Review,
@@ -186,13 +189,7 @@ fn what_may_still_come_is_told_when_it_has_not_come_for_long() {
             });
         }),
         ("changes_requested", |world| {
-            let verdict = Said::ChangesRequested;
-            world.facts.reviews = Fact::Known(vec![Review {
-                reviewer: 3,
-                person: None,
-                commit: None,
-                verdict,
-            }]);
+            world.facts.reviews = changes_requested();
         }),
     ];
     for (code, change) in cases {

@@ -317,6 +317,7 @@ fn what_is_pushed_by_a_weave_after_an_abort_counts_once_it_is_merged() {
         "aborted 2: curator applied, refactor applied, visionary conflicted"
     );
     assert_eq!(late.word_of(&late.members[2]), "left_out");
+    assert!(super::conflict_labels(&late, 1).is_empty());
     assert_eq!(woven_meanwhile(&late, &pushed, at(11)), late);
     let told = crate::outgoing_text::sprint_end;
     assert_eq!(told(&late), "Sprint 50 was aborted by kim.");

@@ -7,6 +7,7 @@ use domain::policy::{PlanApproval, Timing};
 use sandbox::Scenario;
 use sandbox::github::{CheckSetup, Outcome, RepoSetup};
 use sandbox::story::Step;
+use serde_json::Value;
 use tokio::sync::Mutex;
 
 use super::{
@@ -86,34 +87,40 @@ impl Demo {
         self.world.pass(MINUTE * 2).await;
     }
 
-    /// Does what the wakes ask for, once each: answers, approves, cheers on. What a dying process did not take is done
-    /// again with the next look, as a client does.
+    /// Does what the wakes ask for, once each: answers, approves, cheers on. A process that dies as it takes an order is
+    /// started again at once, and the client repeats the order.
     pub async fn attend(&self) {
         let world = &self.world;
         for (id, wake) in world.wake_ids().into_iter().zip(world.wakes()) {
-            let Some(job) = wake["job_id"].as_str() else {
-                continue;
-            };
-            if !self.seen.lock().await.insert(id.clone()) {
+            if !self.seen.lock().await.insert(id) {
                 continue;
             }
-            let job: JobId = job.parse().expect("a job id");
-            let done = match wake["kind"].as_str() {
-                Some("question") => world.say(&job, "PostgreSQL", "answer").await,
-                Some("stuck") => world.say(&job, "Please go on", "cheer").await,
-                Some("plan_approval") => {
-                    let job = world.named(&job);
-                    world.backend.approve_plan(&job, None).await.map(drop)
-                }
-                _ => Ok(()),
-            };
-            match done {
-                Ok(()) => {}
-                Err(_) if world.fate.is_dead() => {
-                    self.seen.lock().await.remove(&id);
-                }
-                Err(error) => panic!("{}: {error}", wake["kind"]),
+            let mut done = self.respond(&wake).await;
+            if world.fate.is_dead() {
+                world.fate.revive();
+                done = self.respond(&wake).await;
             }
+            if let Err(error) = done {
+                panic!("{}: {error}", wake["kind"]);
+            }
+        }
+    }
+
+    /// Does what one wake asks for.
+    async fn respond(&self, wake: &Value) -> Result<(), engine::backend::Error> {
+        let world = &self.world;
+        let Some(job) = wake["job_id"].as_str() else {
+            return Ok(());
+        };
+        let job: JobId = job.parse().expect("a job id");
+        match wake["kind"].as_str() {
+            Some("question") => world.say(&job, "PostgreSQL", "answer").await,
+            Some("stuck") => world.say(&job, "Please go on", "cheer").await,
+            Some("plan_approval") => {
+                let job = world.named(&job);
+                world.backend.approve_plan(&job, None).await.map(drop)
+            }
+            _ => Ok(()),
         }
     }
 }

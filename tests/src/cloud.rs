@@ -19,7 +19,7 @@ use aws_sdk_dynamodb::types::{
 };
 use aws_sdk_sqs::types::QueueAttributeName;
 use aws_smithy_runtime_api::client::interceptors::Intercept;
-use engine::ports::{Clock, Queue, Records, SecretName, Secrets, SecretsError};
+use engine::ports::{Clock, Queue, Records, SecretName, Secrets};
 use lambda::{FunctionEnvironment, Settings};
 use secrecy::SecretString;
 use serde_norway::Value;
@@ -36,8 +36,8 @@ pub use gate::{Gate, LAMBDA, Trouble};
 /// Longest wait for a new table: real ones take ten seconds.
 const TABLE_WITHIN: Duration = Duration::from_secs(60);
 
-/// Maximum attempts to change a parameter where the store does not answer: an emulator beside other tests may be slow once.
-const CHANGE_TRIES_MAX: u32 = 5;
+/// Longest wait of the tests' own clients for one answer: an emulator beside other tests may be slow once.
+const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
 /// What every client of the tests is made of.
 pub async fn config() -> SdkConfig {
@@ -45,7 +45,9 @@ pub async fn config() -> SdkConfig {
         std::env::var_os("AWS_ENDPOINT_URL").is_some(),
         "AWS_ENDPOINT_URL is not set: run `cargo xtask test --only aws`, or `cargo xtask localstack` and what it says"
     );
-    aws::connect().await
+    let timeouts = TimeoutConfig::builder().operation_attempt_timeout(ANSWER_WITHIN);
+    let config = aws::connect().await.into_builder();
+    config.timeout_config(timeouts.build()).build()
 }
 
 /// A unique name.
@@ -108,18 +110,6 @@ pub async fn watched(
         .interceptor(watcher)
         .interceptor(aws::OfTable(counters));
     (Table::with_config(settings, name), queue)
-}
-
-/// Changes a parameter; doing it twice is doing it once.
-async fn change(
-    parameters: &Parameters,
-    name: &SecretName,
-    value: Option<&SecretString>,
-) -> Result<(), SecretsError> {
-    match value {
-        Some(value) => parameters.write(name, value).await,
-        None => parameters.remove(name).await,
-    }
 }
 
 async fn table_of(config: &SdkConfig, name: &str) -> Table {
@@ -251,14 +241,11 @@ impl Cloud {
     pub(crate) async fn keep(&self, changes: Vec<(SecretName, Option<SecretString>)>) {
         let parameters = Parameters::new(&self.config, &self.name);
         for (name, value) in changes {
-            let mut tries = 0;
-            loop {
-                tries += 1;
-                match change(&parameters, &name, value.as_ref()).await {
-                    Err(SecretsError::Unreachable { .. }) if tries < CHANGE_TRIES_MAX => {}
-                    kept => break kept.expect("a parameter store"),
-                }
-            }
+            let kept = match &value {
+                Some(value) => parameters.write(&name, value).await,
+                None => parameters.remove(&name).await,
+            };
+            kept.expect("a parameter store");
         }
     }
 

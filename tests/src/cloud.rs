@@ -19,7 +19,7 @@ use aws_sdk_dynamodb::types::{
 };
 use aws_sdk_sqs::types::QueueAttributeName;
 use aws_smithy_runtime_api::client::interceptors::Intercept;
-use engine::ports::{Clock, Queue, Records, SecretName, Secrets};
+use engine::ports::{Clock, Queue, Records, SecretName, Secrets, SecretsError};
 use lambda::{FunctionEnvironment, Settings};
 use secrecy::SecretString;
 use serde_norway::Value;
@@ -38,6 +38,9 @@ const TABLE_WITHIN: Duration = Duration::from_secs(60);
 
 /// Longest wait of the tests' own clients for one answer: an emulator beside other tests may be slow once.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+
+/// Maximum attempts to change a parameter: clients of the parameter store keep a short time limit of their own.
+const CHANGE_TRIES_MAX: u32 = 5;
 
 /// What every client of the tests is made of.
 pub async fn config() -> SdkConfig {
@@ -110,6 +113,18 @@ pub async fn watched(
         .interceptor(watcher)
         .interceptor(aws::OfTable(counters));
     (Table::with_config(settings, name), queue)
+}
+
+/// Changes a parameter; doing it twice is doing it once.
+async fn change(
+    parameters: &Parameters,
+    name: &SecretName,
+    value: Option<&SecretString>,
+) -> Result<(), SecretsError> {
+    match value {
+        Some(value) => parameters.write(name, value).await,
+        None => parameters.remove(name).await,
+    }
 }
 
 async fn table_of(config: &SdkConfig, name: &str) -> Table {
@@ -192,7 +207,7 @@ pub struct Cloud {
     name: String,
     queue: (String, String),
     delays: Delays,
-    gate: Option<Arc<Gate>>,
+    storm: Option<Storm>,
 }
 
 impl Cloud {
@@ -206,7 +221,7 @@ impl Cloud {
         Self {
             delays: Delays::new(Arc::new(real), clock)
                 .doubling(storm.is_some_and(|storm| storm.seed.is_some())),
-            gate: storm.map(|storm| storm.gate.clone()),
+            storm: storm.cloned(),
             config,
             table,
             name,
@@ -241,11 +256,14 @@ impl Cloud {
     pub(crate) async fn keep(&self, changes: Vec<(SecretName, Option<SecretString>)>) {
         let parameters = Parameters::new(&self.config, &self.name);
         for (name, value) in changes {
-            let kept = match &value {
-                Some(value) => parameters.write(&name, value).await,
-                None => parameters.remove(&name).await,
-            };
-            kept.expect("a parameter store");
+            let mut tries = 0;
+            loop {
+                tries += 1;
+                match change(&parameters, &name, value.as_ref()).await {
+                    Err(SecretsError::Unreachable { .. }) if tries < CHANGE_TRIES_MAX => {}
+                    kept => break kept.expect("a parameter store"),
+                }
+            }
         }
     }
 
@@ -289,25 +307,27 @@ impl Cloud {
     }
 
     fn config(&self, who: &str) -> SdkConfig {
-        match &self.gate {
-            Some(gate) => through(gate, &self.config, who),
+        match &self.storm {
+            Some(storm) => through(storm, &self.config, who),
             None => self.config.clone(),
         }
     }
 }
 
-/// Settings for clients that go through a gate. They retry as often as ours always do, but wait less between.
-pub fn through(gate: &Gate, config: &SdkConfig, who: &str) -> SdkConfig {
+/// Settings for clients that go through a gate. They retry as often as ours always do, but wait less between attempts.
+fn through(storm: &Storm, config: &SdkConfig, who: &str) -> SdkConfig {
     let credentials = Credentials::new(who, "test", None, None, "tests");
     let retries = RetryConfig::standard().with_max_attempts(ATTEMPTS_MAX);
-    let timeouts = TimeoutConfig::builder().operation_attempt_timeout(PATIENCE);
+    // Only a storm stalls calls.
+    let patience = storm.seed.map_or(ANSWER_WITHIN, |_| PATIENCE);
+    let timeouts = TimeoutConfig::builder().operation_attempt_timeout(patience);
     let mut settings = SdkConfig::builder()
         .behavior_version(BehaviorVersion::latest())
         .region(config.region().cloned())
         .credentials_provider(SharedCredentialsProvider::new(credentials))
         .retry_config(retries.with_initial_backoff(Duration::from_millis(1)))
         .timeout_config(timeouts.build())
-        .endpoint_url(gate.url());
+        .endpoint_url(storm.gate.url());
     settings
         .set_http_client(config.http_client())
         .set_sleep_impl(config.sleep_impl())

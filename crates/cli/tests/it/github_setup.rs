@@ -9,7 +9,7 @@ use sandbox::{DEFAULT_KEY, Scenario};
 use serde_json::{Value, json};
 
 use crate::init::serve;
-use crate::world::{Fields, Ran, World};
+use crate::world::{Fields, HeldPort, Ran, World};
 
 mod credential;
 
@@ -184,7 +184,8 @@ fn a_code_can_be_pasted_and_works_once() {
 #[test]
 fn an_interrupted_run_goes_on_with_the_same_page() {
     let (world, _) = world();
-    let first = Setup::start(&world, &[]);
+    let port = HeldPort::take();
+    let first = Setup::start(&world, &["--listen", &port.address()]);
     let (page, back) = (first.page.clone(), wait(clicked(&first.page)));
     let mut first = first;
     first.child.kill().unwrap();

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::args::demo::DemoArgs;
 use crate::render;
+use crate::up::told_to_stop;
 
 /// Plays the story, and fails when it breaks a promise.
 pub(crate) async fn run(args: DemoArgs) -> Result<()> {
@@ -49,13 +50,14 @@ fn shower(args: &DemoArgs) -> impl Fn(&str) -> Result<()> {
     }
 }
 
-/// Goes on running until Ctrl-C, if that is wanted.
+/// Goes on running until it is told to stop, if that is wanted; then the story still reports.
 async fn stay(args: &DemoArgs, at: demo::Address) -> Result<()> {
     if args.stay {
+        let stop = told_to_stop();
         render::line(&format!("Dashboard: {}/dashboard", at.url))?;
         render::line(&format!("Token to sign in with: {}", at.token))?;
         render::line("It runs until Ctrl-C.")?;
-        tokio::signal::ctrl_c().await?;
+        stop.await?;
     }
     Ok(())
 }

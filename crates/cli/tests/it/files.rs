@@ -258,10 +258,18 @@ const ENDS_WITHIN: Duration = Duration::from_secs(60);
 
 /// Starts a command, takes so many lines from it as `head` does, and answers how it ended and what it said on stderr.
 fn headed(mut command: Command, lines: usize) -> (Option<i32>, String) {
-    let piped = command.stdin(Stdio::null()).stdout(Stdio::piped());
+    let (reader, writer) = std::io::pipe().unwrap();
+    // Without a line to read, the reader is closed before the command can write.
+    let reader = (lines > 0).then_some(reader);
+    let piped = command.stdin(Stdio::null()).stdout(writer);
     let mut child = piped.stderr(Stdio::piped()).spawn().unwrap();
-    let stdout = BufReader::new(child.stdout.take().unwrap());
-    for line in stdout.lines().take(lines) {
+    // Its writer would keep the pipe open after the child's end.
+    drop(command);
+    for line in reader
+        .into_iter()
+        .flat_map(|it| BufReader::new(it).lines())
+        .take(lines)
+    {
         line.unwrap();
     }
     let end = Instant::now() + ENDS_WITHIN;

@@ -9,7 +9,7 @@ use sandbox::{DEFAULT_KEY, Scenario};
 use serde_json::{Value, json};
 
 use crate::init::serve;
-use crate::world::{Fields, Ran, World};
+use crate::world::{Fields, HeldPort, Ran, World};
 
 mod credential;
 
@@ -184,14 +184,19 @@ fn a_code_can_be_pasted_and_works_once() {
 #[test]
 fn an_interrupted_run_goes_on_with_the_same_page() {
     let (world, _) = world();
-    let first = Setup::start(&world, &[]);
+    let port = HeldPort::take();
+    let first = Setup::start(&world, &["--listen", &port.address()]);
     let (page, back) = (first.page.clone(), wait(clicked(&first.page)));
     let mut first = first;
     first.child.kill().unwrap();
     first.end();
-    let second = Setup::start(&world, &["--within", "3s"]);
+    let mut second = Setup::start(&world, &[]);
     assert_eq!(second.page, page);
-    assert_eq!(wait(get(&back)), 200);
+    wait(async {
+        assert_eq!(get(&back).await, 200);
+        let install = address(&mut second.said);
+        browser().post(&install).send().await.unwrap();
+    });
     let ran = second.end();
     assert_eq!(ran.json()["app_id"], APP_ID, "{ran:?}");
 }
@@ -199,7 +204,7 @@ fn an_interrupted_run_goes_on_with_the_same_page() {
 #[test]
 fn the_page_answers_nobody_elses_name_state_or_code() {
     let (world, _) = world();
-    let setup = Setup::start(&world, &["--within", "3s"]);
+    let mut setup = Setup::start(&world, &[]);
     let page = setup.page.trim_end_matches('/').to_owned();
     wait(async {
         let told = get(&format!("{page}/made?code=abc&state=guessed")).await;
@@ -211,8 +216,13 @@ fn the_page_answers_nobody_elses_name_state_or_code() {
             .await;
         assert_eq!(rebound.unwrap().status(), 404);
     });
-    let ran = setup.end();
+    // It still waits for its own code.
+    assert!(setup.child.try_wait().unwrap().is_none());
+    setup.child.kill().unwrap();
+    assert_eq!(setup.end().stdout, "");
+    let ran = world.run(&["github", "setup", "--within", "0s", "--json"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert!(ran.says("no_code"), "{ran:?}");
     assert!(!world.data().join("secrets/github").exists());
     let open = world.refused(&["github", "setup", "--listen", "0.0.0.0:0"]);
     assert_eq!(open.exit, 2, "{open:?}");

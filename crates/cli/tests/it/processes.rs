@@ -20,7 +20,7 @@ use jiff::SignedDuration;
 use local::{DATABASE_FILE, Database};
 use serde_json::{Value, json};
 
-use crate::world::{Ran, Told, World, words};
+use crate::world::{HeldPort, Ran, Told, World, words};
 
 /// Longest wait for anything: a job takes a few seconds, and of what a killed process had claimed some is taken up after two minutes.
 const WITHIN: Duration = Duration::from_secs(300);
@@ -124,6 +124,15 @@ impl Stage {
         let up = ["up", "--listen", "127.0.0.1:0", "--json"];
         let up = Process::start(self.world.command(&[&up[..], arguments].concat()));
         assert!(up.told["url"].is_string(), "{:?}", up.told);
+        up
+    }
+
+    /// The same at a port that it can have again after its end.
+    fn up_at(&self, port: &HeldPort) -> Process {
+        let address = port.address();
+        let up = ["up", "--listen", &address, "--no-webhooks", "--json"];
+        let up = Process::start(self.world.command(&up));
+        assert_eq!(up.text("url"), format!("http://{address}"));
         up
     }
 

@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 use tempfile::TempDir;
+use tokio::net::TcpSocket;
 
 /// A key shaped like Google's.
 pub(crate) const KEY: &str = "AIzaSyTEST0123456789012345678901234567890";
@@ -19,6 +20,22 @@ static ALONE: Mutex<()> = Mutex::new(());
 /// Held by tests that play a whole story in real time: two of them at once would make each other late.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A port that stays bound until this is dropped, so that the system gives it to no other test as a free one.
+/// Connections are refused there, except while a process that was given the address listens on it.
+pub(crate) struct HeldPort(TcpSocket);
+
+impl HeldPort {
+    /// Takes a free one. `gaffer` can bind beside this socket: both reuse addresses, and this one never listens.
+    pub(crate) fn take() -> Self {
+        Self(server::bind("127.0.0.1:0".parse().unwrap()).unwrap())
+    }
+
+    /// Its address, `IP:PORT`.
+    pub(crate) fn address(&self) -> String {
+        self.0.local_addr().unwrap().to_string()
+    }
 }
 
 /// A data folder.

@@ -7,8 +7,8 @@ use jiff::SignedDuration;
 use sandbox::jules::BadKey;
 use sandbox::{Fault, FaultKind, Foreign, ForeignSession, Scenario, Service, Times};
 
-use super::clinic::{Clinic, closed_port};
-use crate::world::KEY;
+use super::clinic::Clinic;
+use crate::world::{HeldPort, KEY};
 
 fn answers(clinic: &Clinic, code: u16) {
     clinic.sandbox.faults().add(Fault {
@@ -97,7 +97,8 @@ fn jules_lets_nobody_in() {
 
 #[test]
 fn jules_cannot_be_reached() {
-    let base = format!("http://{}/v1alpha", closed_port());
+    let closed = HeldPort::take();
+    let base = format!("http://{}/v1alpha", closed.address());
     let clinic = Clinic::new().set("JULES_API_BASE", base);
     expect![[r#"
         error    jules_unreachable  account `default`: listing the repositories of account `default`: Jules could not be reached (Connection refused (os error 111)) | cause: no answer came from Jules: the network, a proxy, or the address in JULES_API_BASE | mend: check the network, and unset JULES_API_BASE unless you mean it

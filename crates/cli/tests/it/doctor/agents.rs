@@ -5,8 +5,9 @@ use std::fs;
 use engine::settings::Disabled;
 use expect_test::expect;
 
-use super::clinic::{Clinic, closed_port};
+use super::clinic::Clinic;
 use crate::jobs::save;
+use crate::world::HeldPort;
 
 #[test]
 fn it_is_disabled() {
@@ -65,7 +66,8 @@ fn its_address_is_refused() {
 
 #[test]
 fn nobody_listens_there() {
-    let closed = closed_port();
+    let port = HeldPort::take();
+    let closed = port.address();
     let clinic = Clinic::new().set("GAFFER_ALLOW_HOSTS", closed.clone());
     clinic.ok(&[
         "agent",

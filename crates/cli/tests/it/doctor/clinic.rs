@@ -289,12 +289,6 @@ impl Clinic {
     }
 }
 
-/// A socket without a listener.
-pub(super) fn closed_port() -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().to_string()
-}
-
 /// A line's code and what it is about.
 fn parts(line: &str) -> (&str, &str) {
     let (_, line) = line.split_once("  ").unwrap();

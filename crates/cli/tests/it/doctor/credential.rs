@@ -6,8 +6,8 @@ use sandbox::github::{
 };
 use sandbox::{Fault, FaultKind, Scenario, Service, Times};
 
-use super::clinic::{APP_KEY, Clinic, closed_port};
-use crate::world::{KEY, Told};
+use super::clinic::{APP_KEY, Clinic};
+use crate::world::{HeldPort, KEY, Told};
 
 /// A token of this kind that may do this.
 fn with_token(token: &str, kind: TokenKind, permissions: Permissions) -> Clinic {
@@ -138,7 +138,8 @@ fn what_protects_the_branch_cannot_be_known() {
 
 #[test]
 fn github_cannot_be_reached() {
-    let base = format!("http://{}", closed_port());
+    let closed = HeldPort::take();
+    let base = format!("http://{}", closed.address());
     let clinic = Clinic::new().set("GITHUB_API_BASE", base);
     expect![[r#"
         error    github_unreachable  GitHub credential: asking GitHub whose the token is: GitHub cannot be reached: Connection refused (os error 111) | cause: no usable answer came from GitHub: the network, a proxy, or the address in GITHUB_API_BASE | mend: check the network, and unset GITHUB_API_BASE unless you mean it

@@ -3,8 +3,8 @@
 use expect_test::expect;
 use sandbox::github::HookSetup;
 
-use super::clinic::{Clinic, closed_port};
-use crate::world::Told;
+use super::clinic::Clinic;
+use crate::world::{HeldPort, Told};
 
 const SECRET: &str = "hook-secret";
 
@@ -122,7 +122,8 @@ fn the_secrets_differ() {
 #[test]
 fn nobody_takes_the_deliveries() {
     let clinic = knowing();
-    let api = format!("http://{}/github/webhook", closed_port());
+    let closed = HeldPort::take();
+    let api = format!("http://{}/github/webhook", closed.address());
     clinic.hook(&api, SECRET);
     assert!(clinic.deliver() > 0);
     expect![[r#"

@@ -37,9 +37,9 @@ fn a_taken_port_names_the_option_and_leaves_no_database() {
 #[test]
 fn who_waits_for_a_job_waits_through_a_restart_and_is_told_of_its_states() {
     let stage = quick();
-    let up = stage.up();
+    let port = HeldPort::take();
+    let up = stage.up_at(&port);
     let url = up.text("url");
-    let address = url.trim_start_matches("http://").to_owned();
     let job = stage.create(&url);
     let wait = ["job", "wait", &job, "--until", "merged", "--url", &url];
     let mut waiting = stage.world.command(&wait).spawn().unwrap();
@@ -50,8 +50,7 @@ fn who_waits_for_a_job_waits_through_a_restart_and_is_told_of_its_states() {
     assert!(told.any(|line| line.starts_with("working")));
     up.kill();
     assert!(told.any(|line| line.contains("does not answer")));
-    let again = ["up", "--listen", &address, "--no-webhooks", "--json"];
-    let up = Process::start(stage.world.command(&again));
+    let up = stage.up_at(&port);
     let states: Vec<String> = told.collect();
     assert!(
         states.iter().any(|line| line.starts_with("working")),
@@ -68,9 +67,9 @@ fn who_waits_for_an_issue_waits_through_a_restart_until_it_is_read_and_not_taken
     let set = ["source", "set", "acme/shop", "--label", "gaffer"];
     stage.world.run(&set).ok();
     stage.world.run(&["source", "pause", "acme/shop"]).ok();
-    let up = stage.up();
+    let port = HeldPort::take();
+    let up = stage.up_at(&port);
     let url = up.text("url");
-    let address = url.trim_start_matches("http://").to_owned();
     let wait = ["delivery", "wait", "acme/shop#99", "--url", &url];
     let wait = [&wait[..], &["--within", "4m"]].concat();
     let mut waiting = stage.world.command(&wait).spawn().unwrap();
@@ -81,8 +80,7 @@ fn who_waits_for_an_issue_waits_through_a_restart_until_it_is_read_and_not_taken
     assert!(told.any(paused));
     up.kill();
     assert!(told.any(|line| line.contains("does not answer")));
-    let again = ["up", "--listen", &address, "--no-webhooks", "--json"];
-    let up = Process::start(stage.world.command(&again));
+    let up = stage.up_at(&port);
     assert!(told.any(|line| line.starts_with("no delivery yet")));
     stage.world.run(&["source", "resume", "acme/shop"]).ok();
     let rest: Vec<String> = told.collect();

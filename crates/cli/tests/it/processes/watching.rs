@@ -24,15 +24,6 @@ impl Stage {
         let created = self.world.json(&order);
         created["job"]["job_id"].as_str().unwrap().to_owned()
     }
-
-    /// `gaffer up` at an address that it had before.
-    fn up_at(&self, url: &str) -> Process {
-        let address = url.trim_start_matches("http://");
-        let up = ["up", "--listen", address, "--no-webhooks", "--json"];
-        let up = Process::start(self.world.command(&up));
-        assert_eq!(up.text("url"), url);
-        up
-    }
 }
 
 /// A watcher, and what it says.
@@ -74,7 +65,8 @@ impl Watcher {
 #[test]
 fn a_command_is_run_for_each_wake_and_again_until_it_succeeds() {
     let stage = Stage::with_inbox();
-    let up = stage.up();
+    let port = HeldPort::take();
+    let up = stage.up_at(&port);
     let url = up.text("url");
     assert_eq!(up.stop(), Some(0));
     let folder = stage.world.file("given", "").replace("given", "");
@@ -84,14 +76,14 @@ fn a_command_is_run_for_each_wake_and_again_until_it_succeeds() {
     );
     let mut watcher = Watcher::start(&stage, &url, &["sh", "-c", &script]);
     // The watcher was there first, and goes on when the API answers.
-    let up = stage.up_at(&url);
+    let up = stage.up_at(&port);
     let job = stage.create(&url);
     let first = watcher.next();
     first.holds(&json!({ "outcome": "given back: exit code 3", "kind": "completed" }));
     assert_eq!(first["job_id"], *job);
     assert_eq!(first["attempt"], 1);
     up.kill();
-    let up = stage.up_at(&url);
+    let up = stage.up_at(&port);
     let second = watcher.next();
     second.holds(&json!({ "outcome": "done", "attempt": 2 }));
     assert_eq!(second["event_id"], first["event_id"]);

@@ -185,6 +185,19 @@ pub(crate) fn ran_in(mut command: Command, arguments: &[&str]) -> Ran {
     ran(command, "")
 }
 
+/// Writes a shell program through a child. If the test process wrote it, a child that another thread starts meanwhile would inherit the
+/// open file, and the system executes no file that is open for writing.
+pub(crate) fn write_program(place: &Path, text: &str) {
+    let mut command = Command::new("/bin/sh");
+    command
+        .args(["-c", "cat >\"$0\" && chmod 755 \"$0\""])
+        .arg(place)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    ran(command, &format!("#!/bin/sh\n{text}\n")).ok();
+}
+
 fn write(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::repository::{Repository, ran_in};
+use super::repository::{Repository, ran_in, write_program};
 use crate::world::{Ran, Told};
 
 const SECRETS: &str = ".jlo/setup/secrets.toml";
@@ -170,9 +170,7 @@ impl Machine {
     }
 
     fn program(&self, path: &str, text: &str) {
-        let place = self.place(path);
-        fs::write(&place, format!("#!/bin/sh\n{text}\n")).unwrap();
-        fs::set_permissions(&place, PermissionsExt::from_mode(0o755)).unwrap();
+        write_program(&self.place(path), text);
     }
 
     /// Runs the script, and returns how it ended and what was called.

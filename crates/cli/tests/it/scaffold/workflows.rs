@@ -6,7 +6,7 @@ use std::process::Command;
 use scaffold::yaml::{self, Node};
 use serde_json::json;
 
-use super::repository::{Repository, ran_in};
+use super::repository::{Repository, ran_in, write_program};
 use crate::jobs::{TOKEN, serve};
 use crate::world::{Ran, Told, World};
 
@@ -242,10 +242,7 @@ fn a_machine_without_gaffer_builds_it_or_says_what_it_needs() {
     let workflow = repository.read(DOCTOR);
     let bin = repository.root().with_file_name("bin");
     std::fs::create_dir(&bin).unwrap();
-    let stand_in = bin.join("cargo");
-    std::fs::write(&stand_in, "#!/bin/sh\necho cargo \"$@\"\nexit 3\n").unwrap();
-    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&stand_in, executable).unwrap();
+    write_program(&bin.join("cargo"), "echo cargo \"$@\"\nexit 3");
     let here = |command: &mut Command| {
         repository.prepare(command, &repository.root());
         command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));

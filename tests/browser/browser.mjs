@@ -11,6 +11,9 @@ const { chromium } = require(process.env.GAFFER_PLAYWRIGHT);
 /// Longest wait for anything on a page. What is waited for comes by itself within seconds.
 export const WITHIN_MS = 60_000;
 
+/// Longest start of the browser, which takes a second on an idle machine.
+const STARTS_WITHIN_MS = 180_000;
+
 /// How the browser itself tells of an answer that is no success.
 const REFUSED = /^Failed to load resource: the server responded with a status of (\d+)/;
 
@@ -65,6 +68,7 @@ export class Browser {
     browser.#url = url;
     browser.#chromium = await chromium.launch({
       executablePath: GAFFER_CHROMIUM,
+      timeout: STARTS_WITHIN_MS,
       // Its sandbox needs rights that a container and root do not give it, and it shows nothing but our own pages.
       chromiumSandbox: false,
       args: ["--disable-gpu", "--disable-dev-shm-usage"],

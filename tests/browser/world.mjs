@@ -29,7 +29,7 @@ const SETTINGS = [
 ];
 
 /// Longest life of a child without its first line.
-const SPEAKS_WITHIN_MS = 30_000;
+const SPEAKS_WITHIN_MS = 180_000;
 
 export class World {
   #folder;

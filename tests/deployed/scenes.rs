@@ -52,7 +52,10 @@ pub(crate) async fn a_job_is_asked_about_and_merged_once(stage: &Stage) {
     stage.until(&job, "asking").await;
     stage
         .wait("the agent was woken", || async {
-            (wakes_about(stage, &job.job_id.to_string()) > 0).then_some(())
+            let wakes = wakes_about(stage, &job.job_id.to_string());
+            (wakes > 0)
+                .then_some(())
+                .ok_or_else(|| "it got no wake".to_owned())
         })
         .await;
     stage.say(&job, "Take the first").await;
@@ -100,10 +103,10 @@ async fn a_forged_webhook_is_refused(stage: &Stage) {
     stage
         .wait("the forged webhook is refused", || async {
             let all = github.deliveries();
-            let new = all.iter().skip(before);
-            new.into_iter()
-                .any(|it| it.status_code == Some(401))
+            let mut new = all.iter().skip(before);
+            new.any(|it| it.status_code == Some(401))
                 .then_some(())
+                .ok_or_else(|| format!("{all:?}"))
         })
         .await;
     stage.sandbox.set_webhook(right);

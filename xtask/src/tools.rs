@@ -41,6 +41,9 @@ const LOCALSTACK: (&str, [&str; 5]) = (
 const DYNAMODB_LOCAL: (&str, &str, &str) =
     ("amplify-dynamodb-simulator", "2.9.30", "package/emulator");
 
+/// Maximum attempts to fetch a tool: a registry, or the way to it, may fail once.
+const FETCHES_MAX: u32 = 3;
+
 /// The path of the `cargo-deny` binary, which is fetched if it is not there yet.
 pub(crate) fn cargo_deny(root: &Path) -> Result<PathBuf> {
     let folder = root.join(format!("target/tools/cargo-deny-{CARGO_DENY_VERSION}"));
@@ -275,12 +278,20 @@ fn fetch(python: &str, wheel: &str, folder: &Path) -> Result<()> {
 
 /// Lets something fill `folder`, or leaves no `folder` at all.
 ///
-/// The work is done in a sibling and renamed, so that an interrupted run never looks finished.
+/// The work is done in a sibling and renamed, so that an interrupted run never looks finished. Work that failed is done anew.
 fn fetch_with(folder: &Path, fill: &dyn Fn(&Path) -> Result<()>) -> Result<()> {
     let partial = folder.with_extension(format!("partial-{}", std::process::id()));
-    let fetched = fill(&partial).and_then(|()| keep(&partial, folder));
-    if partial.exists() {
-        fs::remove_dir_all(&partial).with_context(|| format!("removing {}", partial.display()))?;
+    let mut fetched = Ok(());
+    for attempt in 1..=FETCHES_MAX {
+        fetched = fill(&partial).and_then(|()| keep(&partial, folder));
+        if partial.exists() {
+            fs::remove_dir_all(&partial)
+                .with_context(|| format!("removing {}", partial.display()))?;
+        }
+        let Err(error) = &fetched else { break };
+        output::aside(&format!(
+            "attempt {attempt} of {FETCHES_MAX} failed: {error:#}"
+        ));
     }
     fetched
 }
@@ -318,7 +329,46 @@ fn keep(partial: &Path, folder: &Path) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
+
+    /// Fetches what fails so often, and returns how often it was tried.
+    fn fetched(folder: &Path, failures: u32) -> (Result<()>, u32) {
+        let tries = Cell::new(0);
+        let fill = |partial: &Path| -> Result<()> {
+            tries.set(tries.get() + 1);
+            // Refused where an earlier attempt left something.
+            fs::create_dir(partial)?;
+            ensure!(tries.get() > failures, "the registry does not answer");
+            Ok(())
+        };
+        let fetched = fetch_with(folder, &fill);
+        (fetched, tries.get())
+    }
+
+    #[test]
+    fn a_fetch_that_fails_once_is_repeated() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("tool-1.2.3");
+        let (fetched, tries) = fetched(&folder, 1);
+        fetched.unwrap();
+        assert_eq!(tries, 2);
+        assert!(folder.is_dir());
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_fetch_that_always_fails_is_an_error_and_leaves_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let (fetched, tries) = fetched(&home.path().join("tool-1.2.3"), u32::MAX);
+        let text = format!("{:#}", fetched.unwrap_err());
+        assert_eq!(
+            (text.as_str(), tries),
+            ("the registry does not answer", FETCHES_MAX)
+        );
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
+    }
 
     #[test]
     fn a_missing_python_says_what_to_install_and_leaves_nothing() {

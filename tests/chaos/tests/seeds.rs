@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -14,9 +15,17 @@ const SEEDS: &str = "13";
 /// Longest wait for a process to begin or to end: each takes less than a second on an idle machine.
 const WITHIN: Duration = Duration::from_secs(120);
 
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Held by each test: one that looks all the time whether a process is there would take its time from the seeds of the other.
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[test]
 #[expect(clippy::print_stdout, reason = "times are printed and never asserted")]
 fn the_first_seeds_lose_nothing_and_do_nothing_twice() {
+    let _alone = alone();
     let output = Command::new(env!("CARGO_BIN_EXE_chaos"))
         .args(["seeds", "--json", "--count", SEEDS])
         .args(["--at-once", "3"])
@@ -51,6 +60,7 @@ fn has_child(folder: &Path) -> bool {
 
 #[test]
 fn a_seed_that_is_killed_leaves_no_process_behind() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let mut seed = Command::new(env!("CARGO_BIN_EXE_chaos"))
         .args(["seed", "--json", "--keep", "1"])

@@ -13,6 +13,15 @@ const VISIBILITY: SignedDuration = SignedDuration::from_secs(2);
 /// A little more than that.
 const AFTER_VISIBILITY: SignedDuration = SignedDuration::from_secs(3);
 
+/// How long a message is hidden or delayed where a check shows that it stays so: longer than a slow machine stalls.
+const LONG: SignedDuration = SignedDuration::from_secs(60);
+
+/// How long a message is hidden that is released for longer: it has to be released before that is over.
+const BEFORE_RELEASE: SignedDuration = SignedDuration::from_secs(10);
+
+/// A little more than that.
+const AFTER_RELEASE: SignedDuration = SignedDuration::from_secs(11);
+
 /// How often a message may be received.
 const RECEIVES_MAX: u32 = 5;
 
@@ -25,7 +34,11 @@ async fn receive(queue: &dyn Queue) -> Vec<Delivery> {
 }
 
 async fn receive_one(queue: &dyn Queue) -> Delivery {
-    let mut received = receive(queue).await;
+    receive_one_for(queue, VISIBILITY).await
+}
+
+async fn receive_one_for(queue: &dyn Queue, visibility: SignedDuration) -> Delivery {
+    let mut received = queue.receive(10, visibility).await.unwrap();
     assert_eq!(received.len(), 1, "{received:?}");
     received.remove(0)
 }
@@ -50,10 +63,10 @@ pub async fn a_message_is_hidden_while_in_work(
     wait: impl AsyncFn(SignedDuration),
 ) {
     send(&*queue, "x").await;
-    receive_one(&*queue).await;
+    receive_one_for(&*queue, LONG).await;
     assert_eq!(receive(&*queue).await, []);
     wait(AFTER_VISIBILITY).await;
-    assert_eq!(receive_one(&*queue).await.receives, 2);
+    assert_eq!(receive(&*queue).await, []);
 }
 
 pub async fn an_acknowledged_message_never_comes_again(
@@ -89,14 +102,12 @@ pub async fn an_older_receipt_is_no_error(
 }
 
 pub async fn a_delayed_message_waits(queue: Arc<dyn Queue>, wait: impl AsyncFn(SignedDuration)) {
-    queue
-        .send("later", SignedDuration::from_secs(2))
-        .await
-        .unwrap();
+    queue.send("last", LONG).await.unwrap();
     send(&*queue, "now").await;
-    let now = receive_one(&*queue).await;
+    let now = receive_one_for(&*queue, LONG).await;
     assert_eq!(now.body, "now");
     queue.acknowledge(&now.receipt).await.unwrap();
+    queue.send("later", VISIBILITY).await.unwrap();
     wait(AFTER_VISIBILITY).await;
     assert_eq!(receive_one(&*queue).await.body, "later");
 }
@@ -111,17 +122,16 @@ pub async fn a_released_message_comes_again_after_its_delay(
         .release(&first.receipt, SignedDuration::ZERO)
         .await
         .unwrap();
-    let second = receive_one(&*queue).await;
+    let second = receive_one_for(&*queue, BEFORE_RELEASE).await;
     assert_eq!(second.receives, 2);
-    queue
-        .release(&second.receipt, SignedDuration::from_secs(6))
-        .await
-        .unwrap();
-    // The old visibility is over by then, the asked delay is not.
-    wait(AFTER_VISIBILITY).await;
-    assert_eq!(receive(&*queue).await, []);
-    wait(AFTER_VISIBILITY + SignedDuration::from_secs(1)).await;
-    assert_eq!(receive_one(&*queue).await.receives, 3);
+    queue.release(&second.receipt, LONG).await.unwrap();
+    send(&*queue, "y").await;
+    let other = receive_one_for(&*queue, LONG).await;
+    queue.release(&other.receipt, VISIBILITY).await.unwrap();
+    // Of the first one the old visibility is over by then, the asked delay is not; of the other one it is the other way round.
+    wait(AFTER_RELEASE).await;
+    let again = receive_one(&*queue).await;
+    assert_eq!((again.body.as_str(), again.receives), ("y", 2));
 }
 
 pub async fn an_unacknowledged_message_dies_after_five_receives(
@@ -191,7 +201,7 @@ pub async fn parallel_receivers_share_the_messages(
     let mut tasks = JoinSet::new();
     for _ in 0..8 {
         let queue = Arc::clone(&queue);
-        tasks.spawn(async move { receive(&*queue).await });
+        tasks.spawn(async move { queue.receive(10, LONG).await.unwrap() });
     }
     let received: Vec<Delivery> = tasks.join_all().await.into_iter().flatten().collect();
     let bodies: BTreeSet<&str> = received

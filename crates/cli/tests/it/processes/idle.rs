@@ -177,13 +177,15 @@ fn a_failed_job_is_tried_again(cast: &mut Cast) {
 
 /// Point 4: a session that is not visible yet is no trouble, and one that was deleted ends its job.
 fn a_session_may_be_late_and_may_vanish(cast: &mut Cast) {
-    let lags = json!({ "create": "1s", "list": "1s" });
+    // Longer than two polls take on any machine, and too short for older sessions to be lost meanwhile.
+    let lags = json!({ "create": "10s", "list": "10s" });
     cast.stage.control("POST", "/lags", &lags);
     let job = cast.create(SHOP, "Look around");
-    cast.hears(&job, "completed");
-    cast.stage.control("POST", "/lags", &json!({}));
+    cast.until("a session", |cast| !cast.session(&job).is_null());
     let session = cast.session(&job)["id"].as_str().unwrap().to_owned();
-    assert!(cast.answered(&session, 404) >= 2);
+    cast.until("two 404s", |cast| cast.answered(&session, 404) >= 2);
+    cast.stage.control("POST", "/lags", &json!({}));
+    cast.hears(&job, "completed");
 
     let job = cast.create(SHOP, "Fall silent");
     cast.until("a session", |cast| cast.activities(&job) > 0);

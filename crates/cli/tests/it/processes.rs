@@ -168,6 +168,19 @@ impl Stage {
         ])
     }
 
+    /// A request to Jules, as its web page makes it.
+    fn to_jules(&self, method: &str, path: &str, body: &Value) -> Value {
+        let address = format!("{}{path}", self.sandbox.text("jules_base"));
+        let key = self.sandbox.text("jules_api_key");
+        spoken(method, (&address, &key), body)
+    }
+
+    /// Says something to a session on Jules's page.
+    fn says_upstream(&self, session: &str, words: &str) {
+        let path = format!("/sessions/{session}:sendMessage");
+        self.to_jules("POST", &path, &json!({ "prompt": words }));
+    }
+
     /// Asks the sandbox's control.
     fn control(&self, method: &str, path: &str, body: &Value) -> Value {
         let address = format!("{}{path}", self.sandbox.text("control"));

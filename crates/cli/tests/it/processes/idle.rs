@@ -190,7 +190,8 @@ fn a_session_may_be_late_and_may_vanish(cast: &mut Cast) {
     let job = cast.create(SHOP, "Fall silent");
     cast.until("a session", |cast| cast.activities(&job) > 0);
     let session = cast.session(&job)["id"].as_str().unwrap().to_owned();
-    cast.to_jules("DELETE", &format!("/sessions/{session}"), &json!({}));
+    let path = format!("/sessions/{session}");
+    cast.stage.to_jules("DELETE", &path, &json!({}));
     cast.hears(&job, "invalid_job");
     let asked = cast.answered(&session, 404);
     let before = cast.answered(POLLED, 200);

@@ -254,7 +254,7 @@ fn the_command_of_the_settings_is_run_and_what_always_fails_is_given_up() {
 }
 
 /// How long a command may go on after its reader is gone.
-const ENDS_WITHIN: Duration = Duration::from_secs(60);
+const ENDS_WITHIN: Duration = Duration::from_secs(300);
 
 /// Starts a command, takes so many lines from it as `head` does, and answers how it ended and what it said on stderr.
 fn headed(mut command: Command, lines: usize) -> (Option<i32>, String) {

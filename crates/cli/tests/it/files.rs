@@ -2,12 +2,12 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::jobs::{create, world};
-use crate::world::{Fields, Told, World};
+use crate::world::{Fields, Told, World, ended};
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines()
@@ -264,19 +264,9 @@ fn headed(mut command: Command, lines: usize) -> (Option<i32>, String) {
     for line in stdout.lines().take(lines) {
         line.unwrap();
     }
-    let end = Instant::now() + ENDS_WITHIN;
-    while child.try_wait().unwrap().is_none() {
-        if Instant::now() > end {
-            child.kill().unwrap();
-            panic!("it goes on although nobody reads it");
-        }
-        std::thread::yield_now();
-    }
-    let ended = child.wait_with_output().unwrap();
-    (
-        ended.status.code(),
-        String::from_utf8(ended.stderr).unwrap(),
-    )
+    let code = ended(&mut child, ENDS_WITHIN).code();
+    let output = child.wait_with_output().unwrap();
+    (code, String::from_utf8(output.stderr).unwrap())
 }
 
 #[test]

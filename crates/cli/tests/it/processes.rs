@@ -20,7 +20,7 @@ use jiff::SignedDuration;
 use local::{DATABASE_FILE, Database};
 use serde_json::{Value, json};
 
-use crate::world::{Ran, Told, World, words};
+use crate::world::{Ran, Told, World, ended, words};
 
 /// Longest wait for anything: a job takes a few seconds, and of what a killed process had claimed some is taken up after two minutes.
 const WITHIN: Duration = Duration::from_secs(300);
@@ -64,14 +64,7 @@ impl Process {
         let number = self.child.id().to_string();
         let sent = Command::new("kill").args(["-TERM", &number]).status();
         assert!(sent.unwrap().success());
-        let end = Instant::now() + STOPS_WITHIN;
-        loop {
-            match self.child.try_wait().unwrap() {
-                Some(status) => return status.code(),
-                None => assert!(Instant::now() < end, "it goes on after SIGTERM"),
-            }
-            std::thread::yield_now();
-        }
+        ended(&mut self.child, STOPS_WITHIN).code()
     }
 }
 

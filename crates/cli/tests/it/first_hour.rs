@@ -32,7 +32,7 @@ const SCAFFOLD: &str = "## A pipeline's files in your repository";
 const PIPELINE: &str = "## From a scaffold to a merged requirement";
 
 /// Longest wait for what a command shows after a while.
-const WITHIN: Duration = Duration::from_secs(60);
+const WITHIN: Duration = Duration::from_secs(300);
 
 /// The commands of one of a section's blocks, one each, without their line breaks.
 fn commands(block: usize) -> Vec<String> {
@@ -328,11 +328,11 @@ fn the_relay_begins_a_run(typist: &Typist, api: &str) {
 
 /// What the README leaves to docs/pipeline.md, on the same repository: its labels, a layer with a report, and one in a trial run.
 fn afterwards(typist: &mut Typist) {
-    let labels = typist.types("gaffer labels sync --repo acme/shop --wait --within 2m");
+    let labels = typist.types("gaffer labels sync --repo acme/shop --wait --within 5m");
     assert_eq!(labels.code, 0, "{labels:?}");
     assert!(labels.stdout.contains("- labels: done"), "{labels:?}");
     let report = |more: &str| -> Value {
-        let line = format!("gaffer workflow run {more} --repo acme/shop --within 2m");
+        let line = format!("gaffer workflow run {more} --repo acme/shop --within 5m");
         let ran = typist.types(&line).ok();
         serde_json::from_str(&ran.stdout).unwrap()
     };
@@ -420,7 +420,7 @@ fn the_readme_leads_to_a_merge_that_a_person_approves() {
     assert_eq!(review.code, 0, "{review:?}");
     assert!(review.says("acme/shop#1"), "{review:?}");
     typist.types(merge).ok();
-    let end = "gaffer job wait ID --until merged --within 2m";
+    let end = "gaffer job wait ID --until merged --within 5m";
     let merged = typist.types(end);
     assert_eq!(merged.code, 0, "{merged:?}");
     assert!(merged.says("merged"), "{merged:?}");

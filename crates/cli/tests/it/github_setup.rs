@@ -348,7 +348,7 @@ fn an_app_with_the_least_permissions_merges() {
     .ok()
     .json();
     let id = created["job"]["job_id"].as_str().unwrap();
-    let merged = job(&["wait", id, "--until", "merged", "--within", "2m"]);
+    let merged = job(&["wait", id, "--until", "merged", "--within", "5m"]);
     let why = job(&["why", id]);
     up.kill().unwrap();
     up.wait().unwrap();

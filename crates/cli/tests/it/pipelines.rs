@@ -13,7 +13,7 @@ use crate::world::{FailureText, Fields, Ran, Told, World};
 const REPO: &str = "acme/shop";
 
 /// How long a run that another process began may take to show.
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_secs(120);
 
 fn on() -> World {
     let world = world();

@@ -20,13 +20,13 @@ use jiff::SignedDuration;
 use local::{DATABASE_FILE, Database};
 use serde_json::{Value, json};
 
-use crate::world::{HeldPort, Ran, Told, World, words};
+use crate::world::{HeldPort, Ran, Told, World, ended, words};
 
 /// Longest wait for anything: a job takes a few seconds, and of what a killed process had claimed some is taken up after two minutes.
 const WITHIN: Duration = Duration::from_secs(300);
 
-/// How long a stop may take: `gaffer up` gives up waiting for its work after 30 seconds.
-const STOPS_WITHIN: Duration = Duration::from_secs(35);
+/// How long a stop may take: `gaffer up` gives up waiting for its work after 30 seconds, and machines are slow.
+const STOPS_WITHIN: Duration = Duration::from_secs(120);
 
 /// A process that has said where it is.
 pub(crate) struct Process {
@@ -64,14 +64,7 @@ impl Process {
         let number = self.child.id().to_string();
         let sent = Command::new("kill").args(["-TERM", &number]).status();
         assert!(sent.unwrap().success());
-        let end = Instant::now() + STOPS_WITHIN;
-        loop {
-            match self.child.try_wait().unwrap() {
-                Some(status) => return status.code(),
-                None => assert!(Instant::now() < end, "it goes on after SIGTERM"),
-            }
-            std::thread::yield_now();
-        }
+        ended(&mut self.child, STOPS_WITHIN).code()
     }
 }
 
@@ -175,6 +168,19 @@ impl Stage {
             all["merges"],
             all["merge_calls"]
         ])
+    }
+
+    /// A request to Jules, as its web page makes it.
+    fn to_jules(&self, method: &str, path: &str, body: &Value) -> Value {
+        let address = format!("{}{path}", self.sandbox.text("jules_base"));
+        let key = self.sandbox.text("jules_api_key");
+        spoken(method, (&address, &key), body)
+    }
+
+    /// Says something to a session on Jules's page.
+    fn says_upstream(&self, session: &str, words: &str) {
+        let path = format!("/sessions/{session}:sendMessage");
+        self.to_jules("POST", &path, &json!({ "prompt": words }));
     }
 
     /// Asks the sandbox's control.

@@ -4,8 +4,11 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::channel;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -173,6 +176,23 @@ pub(crate) fn ran(mut command: Command, stdin: &str) -> Ran {
         stdout: text(output.stdout),
         stderr: text(output.stderr),
     }
+}
+
+/// Waits for a command that has to end by itself; one that goes on for longer than this is killed.
+pub(crate) fn ended(child: &mut Child, within: Duration) -> ExitStatus {
+    let number = child.id().to_string();
+    let (says, said) = channel();
+    let ended = thread::scope(|scope| {
+        scope.spawn(move || says.send(child.wait()));
+        let ended = said.recv_timeout(within);
+        if ended.is_err() {
+            // The thread ends with the command.
+            let _ = Command::new("kill").args(["-KILL", &number]).status();
+        }
+        ended
+    });
+    let status = ended.unwrap_or_else(|_| panic!("it goes on after {within:?}"));
+    status.unwrap()
 }
 
 fn holds(folder: &Path, text: &str) -> bool {

@@ -8,7 +8,7 @@ use super::{place, printed, python};
 use crate::processes::{Process, hurry};
 use crate::world::World;
 
-/// What a session does here: plan, ask and open a pull request, or fail.
+/// What a session does here: plan, ask and open a pull request, or fail, and at the second attempt nothing until it is cancelled.
 const SCENARIO: &str = include_str!("mcp.json");
 
 /// Calls every tool.

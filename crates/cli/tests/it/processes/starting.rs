@@ -3,9 +3,22 @@
 
 use super::*;
 
+/// What sessions do that work until a message comes. Each takes one from its beginning on.
+const WAITS_FOR_WORDS: &str = r#"{
+  "default_story": {
+    "queued_for": "0s",
+    "steps": [{ "stall": {} }, { "open_pull": { "after": "500ms" } }, { "complete": { "after": "500ms" } }]
+  }
+}"#;
+
 /// A stage whose pull requests are read often, since no webhook announces their checks.
 fn quick() -> Stage {
-    let stage = Stage::new();
+    quick_playing(&[])
+}
+
+/// The same with more to say about the sandbox.
+fn quick_playing(how: &[&str]) -> Stage {
+    let stage = Stage::playing(how);
     let set = ["source", "set", "acme/shop", "--pull-poll", "5s"];
     stage.world.run(&set).ok();
     stage
@@ -36,7 +49,8 @@ fn a_taken_port_names_the_option_and_leaves_no_database() {
 
 #[test]
 fn who_waits_for_a_job_waits_through_a_restart_and_is_told_of_its_states() {
-    let stage = quick();
+    let place = World::new();
+    let stage = quick_playing(&["--scenario", &place.file("scenario.json", WAITS_FOR_WORDS)]);
     let port = HeldPort::take();
     let up = stage.up_at(&port);
     let url = up.text("url");
@@ -51,11 +65,10 @@ fn who_waits_for_a_job_waits_through_a_restart_and_is_told_of_its_states() {
     up.kill();
     assert!(told.any(|line| line.contains("does not answer")));
     let up = stage.up_at(&port);
+    assert!(told.any(|line| line.starts_with("working")));
+    let shown = stage.world.json(&["job", "show", &job, "--url", &url]);
+    stage.says_upstream(shown["job"]["session_id"].as_str().unwrap(), "Go on.");
     let states: Vec<String> = told.collect();
-    assert!(
-        states.iter().any(|line| line.starts_with("working")),
-        "{states:?}"
-    );
     let output = waiting.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{states:?}");
     assert_eq!(up.stop(), Some(0));
@@ -118,9 +131,10 @@ fn what_only_observes_says_so_and_what_it_held_goes_on_at_once() {
     let began = Instant::now();
     let process = Process::start(stage.world.command(&up));
     let url = process.text("url");
+    stage.until(&process, &job, &["working", "in-review", "merged"]);
+    assert!(began.elapsed() < Duration::from_secs(60));
     let wait = ["job", "wait", &job, "--until", "merged", "--url", &url];
     assert_eq!(stage.world.run(&wait).code, 0);
-    assert!(began.elapsed() < Duration::from_secs(60));
     assert_eq!(stage.world.json(&["status"])["observe_only"], false);
     assert_eq!(process.stop(), Some(0));
 }

@@ -142,18 +142,10 @@ impl Cast {
         said["createTime"].as_str().unwrap().parse().unwrap()
     }
 
-    /// A request to Jules, as its web page makes it.
-    pub(super) fn to_jules(&self, method: &str, path: &str, body: &Value) -> Value {
-        let address = format!("{}{path}", self.stage.sandbox.text("jules_base"));
-        let key = self.stage.sandbox.text("jules_api_key");
-        spoken(method, (&address, &key), body)
-    }
-
     /// Says something on Jules's page.
     pub(super) fn says_upstream(&self, job: &str, words: &str) {
         let id = self.session(job)["id"].as_str().unwrap().to_owned();
-        let path = format!("/sessions/{id}:sendMessage");
-        self.to_jules("POST", &path, &json!({ "prompt": words }));
+        self.stage.says_upstream(&id, words);
     }
 
     /// The ids of a job's events, the oldest first.

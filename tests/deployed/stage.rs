@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use aws_config::timeout::TimeoutConfig;
 use client::Client;
 use client::wire::{CreateJob, JobView};
 use deploy::{
@@ -34,12 +33,6 @@ const WITHIN: Duration = Duration::from_secs(240);
 
 /// How often is looked: each look calls a function.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-
-/// Maximum attempts of one order: an emulator that is busy with an upload answers late or with an error.
-const TRIES_MAX: u32 = 10;
-
-/// Longest wait of the stage's own AWS clients for one answer: such an emulator may be slow once.
-const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
 /// Everything that a story runs on.
 pub(crate) struct Stage {
@@ -92,7 +85,7 @@ impl Stage {
             ..request(binaries.clone())
         };
         assert_eq!(put(&cloud, first).await, None);
-        let config = config().await;
+        let config = aws::connect().await;
         let table = aws::Table::new(&config, STACK);
         let backend = backend(&config, &table).await;
         let secrets = aws::Parameters::new(&config, STACK);
@@ -131,7 +124,7 @@ impl Stage {
         put(&self.cloud, request(binaries)).await;
     }
 
-    /// A new job, one for each prompt.
+    /// A new job.
     pub(crate) async fn job(&self, prompt: &str) -> JobView {
         let wanted = CreateJob {
             repo: REPO.parse().expect("a repository"),
@@ -143,32 +136,28 @@ impl Stage {
             priority: None,
             constraints: None,
         };
-        let key = key(prompt);
-        repeated(|| self.client.create_job(&wanted, Some(&key))).await
+        self.client.create_job(&wanted, None).await.expect("a job")
     }
 
-    /// Says something in a job, each text once; the dispatcher does it.
+    /// Says something in a job; the dispatcher does it.
     pub(crate) async fn say(&self, job: &JobView, words: &str) {
         let id = job.job_id.to_string();
-        let key = key(&format!("{id} {words}"));
-        repeated(|| self.client.say(&id, words, Some(&key))).await;
+        let said = self.client.say(&id, words, None).await;
+        said.expect("an answer");
     }
 
     /// Waits until a job is in a state.
     pub(crate) async fn until(&self, job: &JobView, state: &str) -> JobView {
         let id = job.job_id.to_string();
         self.wait(&format!("job {id} is {state}"), || async {
-            match self.client.job(&id).await {
-                Ok(found) if found.state == state => Ok(found),
-                Ok(found) => Err(format!("it is {}", found.state)),
-                Err(error) => Err(error.to_string()),
-            }
+            let found = self.client.job(&id).await.expect("the job");
+            (found.state == state).then_some(found)
         })
         .await
     }
 
-    /// Polls until something is there; on a timeout it prints why the last look did not find it, and the logs of all functions.
-    pub(crate) async fn wait<T, F: Future<Output = Result<T, String>>>(
+    /// Polls until something is there; on a timeout it prints the logs of all functions.
+    pub(crate) async fn wait<T, F: Future<Output = Option<T>>>(
         &self,
         what: &str,
         look: impl Fn() -> F,
@@ -177,15 +166,12 @@ impl Stage {
         let mut beat = tokio::time::interval(LOOK_EVERY);
         loop {
             beat.tick().await;
-            let why = match look().await {
-                Ok(found) => return found,
-                Err(why) => why,
-            };
+            if let Some(found) = look().await {
+                return found;
+            }
             if Instant::now() > until {
                 let told = logs::all(&self.endpoint).await;
-                panic!(
-                    "after {WITHIN:?} it is not so that {what}: {why}; the functions said:\n{told}"
-                );
+                panic!("after {WITHIN:?} it is not so that {what}; the functions said:\n{told}");
             }
         }
     }
@@ -197,35 +183,6 @@ impl Stage {
         };
         let all = self.sandbox.requests().into_iter();
         all.filter(merged).map(|it| it.path).collect()
-    }
-}
-
-/// What the stage's own AWS clients are made of.
-async fn config() -> aws_config::SdkConfig {
-    let timeouts = TimeoutConfig::builder().operation_attempt_timeout(ANSWER_WITHIN);
-    let config = aws::connect().await.into_builder();
-    config.timeout_config(timeouts.build()).build()
-}
-
-/// The idempotency key of an order.
-fn key(order: &str) -> String {
-    order.replace(' ', "-")
-}
-
-/// Gives an order until it is taken. It needs an idempotency key: one whose answer is lost may have been taken.
-async fn repeated<T, F>(order: impl Fn() -> F) -> T
-where
-    F: Future<Output = Result<T, client::Error>>,
-{
-    let mut beat = tokio::time::interval(LOOK_EVERY);
-    let mut tries = 0;
-    loop {
-        beat.tick().await;
-        tries += 1;
-        match order().await {
-            Err(_) if tries < TRIES_MAX => {}
-            answer => break answer.expect("an answer"),
-        }
     }
 }
 

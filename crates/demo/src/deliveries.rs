@@ -24,7 +24,7 @@ use crate::stage::{AGENT, Address, Play, SHOP, Stage};
 const LABEL: &str = "gaffer";
 
 /// The whole story takes less than a minute; a machine that needs more than this has stopped.
-const STORY_WITHIN: Duration = Duration::from_secs(180);
+const STORY_WITHIN: Duration = Duration::from_secs(120);
 
 /// Refresh interval of the display.
 const LOOK_EVERY: Duration = Duration::from_millis(200);

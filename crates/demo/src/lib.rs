@@ -22,7 +22,7 @@ pub use stage::Address;
 use stage::Stage;
 
 /// The whole story takes about twenty seconds; a machine that needs more than this has stopped.
-const STORY_WITHIN: Duration = Duration::from_secs(180);
+const STORY_WITHIN: Duration = Duration::from_secs(90);
 
 /// Refresh interval of the display.
 const LOOK_EVERY: Duration = Duration::from_millis(150);

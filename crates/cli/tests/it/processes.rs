@@ -25,8 +25,8 @@ use crate::world::{HeldPort, Ran, Told, World, ended, words};
 /// Longest wait for anything: a job takes a few seconds, and of what a killed process had claimed some is taken up after two minutes.
 const WITHIN: Duration = Duration::from_secs(300);
 
-/// How long a stop may take: `gaffer up` gives up waiting for its work after 30 seconds, and machines are slow.
-const STOPS_WITHIN: Duration = Duration::from_secs(120);
+/// How long a stop may take: `gaffer up` gives up waiting for its work after 30 seconds.
+const STOPS_WITHIN: Duration = Duration::from_secs(35);
 
 /// A process that has said where it is.
 pub(crate) struct Process {

@@ -40,12 +40,6 @@ class Story:
         self.called.add(name)
         return result.structured_content
 
-    async def read(self, name, **arguments):
-        """The answer of a tool that reads Jules; the API waits ten seconds for it, and then has to be asked again."""
-        while not (answer := await self.call(name, **arguments))["read"]:
-            pass
-        return answer
-
     async def refused(self, name, **arguments):
         result = await self.client.call_tool(name, arguments)
         [content] = result.content
@@ -77,19 +71,19 @@ class Story:
         cursor = await self.event(job, cursor, "question")
         shown = await self.call("jules_get_job", job_id=job, fresh=True)
         assert shown["waiting"] == {"for": "question", "text": "Which colour?"}, shown
-        # It may be delivered later: without it the session never completes.
-        await self.call("jules_send_message", job_id=job, message={"content": "Green."})
+        said = await self.call("jules_send_message", job_id=job, message={"content": "Green."})
+        assert said["done"], said
         await self.event(job, cursor, "completed")
-        page = await self.read("jules_get_messages", job_id=job)
+        page = await self.call("jules_get_messages", job_id=job)
         assert [line["content"] for line in page["messages"]][-2:] == ["Which colour?", "Green."], page
         return job
 
     async def merged(self, job):
-        made = await self.read("jules_get_artifacts", job_id=job)
-        assert made["files_changed"] > 0, made
-        tree = await self.read("jules_get_artifacts", job_id=job, show="tree")
+        made = await self.call("jules_get_artifacts", job_id=job)
+        assert made["read"] and made["files_changed"] > 0, made
+        tree = await self.call("jules_get_artifacts", job_id=job, show="tree")
         path = tree["files"][0]["path"]
-        one = await self.read("jules_get_artifacts", job_id=job, show="file", path=path, max_bytes=40)
+        one = await self.call("jules_get_artifacts", job_id=job, show="file", path=path, max_bytes=40)
         assert one["patch"] and len(one["patch"].encode()) <= 40, one
         subprocess.run([GAFFER, "job", "wait", job, "--until", "in-review", "--within", "2m"], check=True, stdout=2)
         pull = await self.call("jules_extract_pr", job_id=job)

@@ -16,8 +16,8 @@ const SEED: &str = "7";
 /// Random cases of each route, in addition to those at its schema's limits.
 const EXAMPLES: &str = "10";
 
-/// Seconds that an answer may take: the API holds one for up to twenty, and machines are slow.
-const PATIENCE: &str = "120";
+/// Seconds that an answer may take: the API holds one for ten while it waits for what comes of an order, and machines are slow.
+const PATIENCE: &str = "30";
 
 /// Routes that hold an empty answer open for up to 20 seconds.
 const WAITING: [&str; 3] = ["take_wakes", "list_events", "delivery_events"];

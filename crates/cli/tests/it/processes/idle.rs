@@ -11,7 +11,7 @@ use crate::world::Fields;
 const POLLS: usize = 100;
 
 /// How soon a poll finds a question: by its state, and not only when a quiet session is read again after five minutes.
-const WOKEN_WITHIN: SignedDuration = SignedDuration::from_secs(60);
+const WOKEN_WITHIN: SignedDuration = SignedDuration::from_secs(20);
 
 #[test]
 fn an_idle_agent_hears_what_it_is_needed_for_in_order_and_nothing_else() {
